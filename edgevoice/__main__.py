@@ -1,0 +1,7 @@
+"""``python -m edgevoice``."""
+
+import sys
+
+from edgevoice.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,196 @@
+"""What the house needs from the world: one Protocol for each kind of part.
+
+Audio is int16, mono, one-dimensional.  What is heard runs at 16 kHz from the
+echo canceller onwards; microphones and speakers have a rate of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from edgevoice.core.commands import Message
+from edgevoice.core.events import SpokenWord, Word
+from edgevoice.core.lamps import Pattern
+
+Samples: TypeAlias = npt.NDArray[np.int16]
+
+FRAME = 160
+"""Samples of a 10 ms frame at 16 kHz, the step of the echo canceller."""
+
+Deliver: TypeAlias = Callable[[Samples, float], None]
+"""Takes one captured block and the monotonic time of its last sample.
+
+Called on the audio thread: must not lock, block or log.
+"""
+
+Fill: TypeAlias = Callable[[Samples, float], None]
+"""Writes the block to be played into the given array, in place.
+
+The second argument is the monotonic time at which its first sample will be
+heard.  Called on the audio thread: must not lock, block or log.
+"""
+
+
+class Microphone(Protocol):
+    """Delivers what it hears in blocks, in real time."""
+
+    @property
+    def rate(self) -> int:
+        """Samples per second, known once it is open."""
+
+    def start(self, deliver: Deliver, failed: Callable[[str], None]) -> None:
+        """Open the stream.  ``failed`` is called once when it breaks later.
+
+        Raises `edgevoice.errors.DeviceError` when it cannot be opened.
+        """
+
+    def stop(self) -> None:
+        """Close the stream; harmless when it is closed."""
+
+
+class Speaker(Protocol):
+    """Plays what it is given, in blocks, in real time."""
+
+    @property
+    def rate(self) -> int:
+        """Samples per second, known once it is open."""
+
+    def start(self, fill: Fill, failed: Callable[[str], None]) -> None:
+        """Open the stream.  ``failed`` is called once when it breaks later.
+
+        Raises `edgevoice.errors.DeviceError` when it cannot be opened.
+        """
+
+    def stop(self) -> None:
+        """Close the stream; harmless when it is closed."""
+
+
+class Resampler(Protocol):
+    """Converts one stream of samples from one rate to another."""
+
+    def process(self, block: Samples) -> Samples:
+        """Take a block; what is ready comes back, sometimes nothing."""
+
+    def finish(self) -> Samples:
+        """The rest of the stream, which ends here."""
+
+
+class EchoCanceller(Protocol):
+    """Takes the device's own voice out of what the microphone hears."""
+
+    def process(self, near: Samples, far: Samples) -> Samples:
+        """Cancel ``far`` in ``near``: `FRAME` samples each at 16 kHz, one call a frame."""
+
+
+class SpeechDetector(Protocol):
+    """Tells speech from other sounds."""
+
+    @property
+    def chunk(self) -> int:
+        """Samples it wants at 16 kHz."""
+
+    def probability(self, audio: Samples) -> float:
+        """Speech probability of the next `chunk` samples, 0 to 1; keeps state."""
+
+
+class WakeWord(Protocol):
+    """Waits for the wake phrase."""
+
+    @property
+    def lag_ms(self) -> int:
+        """From the end of the phrase to the end of the chunk that fires."""
+
+    @property
+    def chunk(self) -> int:
+        """Samples it wants at 16 kHz."""
+
+    def score(self, audio: Samples) -> tuple[str, float]:
+        """Phrase and score (0 to 1) after the next `chunk` samples; keeps state."""
+
+    def reset(self) -> None:
+        """Forget what was heard, so that one utterance is one detection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """What the recogniser makes of an utterance so far."""
+
+    text: str
+    words: tuple[Word, ...] = ()
+    """With confidences; empty in a partial result."""
+
+
+class Recogniser(Protocol):
+    """Streaming speech recognition of one utterance at a time."""
+
+    def begin(self) -> None:
+        """Forget everything; a new utterance starts."""
+
+    def accept(self, audio: Samples) -> Hypothesis:
+        """Take more audio at 16 kHz; the whole utterance so far comes back."""
+
+    def flush(self) -> Hypothesis:
+        """The final result of all audio so far, with words.
+
+        The utterance goes on: what `accept` returns later has this text in front.
+        """
+
+
+class LanguageModel(Protocol):
+    """Generates answers as a stream of text."""
+
+    def reply(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> Iterator[str]:
+        """Yield the answer piece by piece; stop soon after ``cancelled`` is true.
+
+        Raises `edgevoice.errors.EngineError` when the model fails.
+        """
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of ``text`` in this model's vocabulary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """Some synthesised speech; word positions are samples from its start."""
+
+    samples: Samples
+    words: tuple[SpokenWord, ...]
+
+
+class Synthesiser(Protocol):
+    """Turns text into speech."""
+
+    @property
+    def rate(self) -> int:
+        """Samples per second of what it makes."""
+
+    def speak(self, text: str, cancelled: Callable[[], bool]) -> Iterator[Speech]:
+        """Yield the speech of ``text`` in chunks; stop soon after ``cancelled`` is true.
+
+        Raises `edgevoice.errors.EngineError` when synthesis fails.
+        """
+
+
+class Lamps(Protocol):
+    """Shows the state as light."""
+
+    def show(self, pattern: Pattern) -> None:
+        """Change to ``pattern`` now; returns at once."""
+
+    def close(self) -> None:
+        """Light out."""
+
+
+class Button(Protocol):
+    """The push-to-talk button, debounced."""
+
+    def start(self, pressed: Callable[[], None], released: Callable[[], None]) -> None:
+        """Call these from now on, on a thread of the button's own."""
+
+    def close(self) -> None:
+        """Call nothing any more."""
