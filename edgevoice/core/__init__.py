@@ -1,0 +1,1 @@
+"""The conversation, pure: events in, commands out, time is an argument."""

@@ -1,0 +1,193 @@
+"""Barge-in: is somebody talking over the answer, and do they mean it?
+
+`Evidence` decides when to hold playback and `Judge` decides what becomes of
+the hold.  Every partial, final, frame, button press and wake word that could
+stop an answer ends in `Judge.verdict`; there is no second place.
+
+While playback is held nothing comes out of the loudspeaker, so speech that
+goes on in a hold is not an echo; only words from before it can be.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from edgevoice.core.events import RATE, SoundFrame, SpokenWord, Word
+from edgevoice.core.lexicon import Lexicon, words
+from edgevoice.core.tuning import BargeIn
+
+_MIN_WORD_CONFIDENCE = 0.5
+"""A final word below this is noise that the recogniser put words to."""
+
+
+class Verdict(Enum):
+    """What becomes of a hold."""
+
+    WAIT = "wait"
+    RESUME = "resume"
+    COMMIT = "commit"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict with the rule that gave it and the values it looked at."""
+
+    verdict: Verdict
+    rule: str
+    detail: str = ""
+
+
+class Evidence:
+    """Two of every three frames of speech over the noise, for ``onset_ms``.
+
+    One frame alone is a click or a cup; two of three bridge the gap between
+    the syllables' energy and the detector's chunks.
+    """
+
+    def __init__(self, tuning: BargeIn) -> None:
+        self._tuning = tuning
+        self._frames: deque[tuple[int, int, bool]] = deque()
+
+    def reset(self) -> None:
+        """Forget the frames so far."""
+        self._frames.clear()
+
+    def update(self, frame: SoundFrame, floor: float) -> int | None:
+        """Take a frame; the sample at which the speech began once it is evident.
+
+        ``floor`` is the energy that the room's own noise may reach, RMS of full
+        scale.
+        """
+        loud = frame.energy > max(self._tuning.interrupt_energy_threshold, floor)
+        evident = loud and frame.vad > self._tuning.interrupt_vad_threshold
+        self._frames.append((frame.end - frame.samples, frame.samples, evident))
+        window = self._tuning.onset_ms * RATE // 1000
+        while sum(n for _, n, _ in self._frames) - self._frames[0][1] >= window:
+            self._frames.popleft()
+        length = sum(n for _, n, _ in self._frames)
+        speech = sum(n for _, n, yes in self._frames if yes)
+        if not evident or length < window or 3 * speech < 2 * length:
+            return None
+        return next(start for start, _, yes in self._frames if yes)
+
+
+class Judge:
+    """Judges one hold; a new one is made for each.
+
+    ``onset`` is the sample at which the speech began.
+    """
+
+    def __init__(self, tuning: BargeIn, lexicon: Lexicon, onset: int) -> None:
+        self._tuning = tuning
+        self._lexicon = lexicon
+        self._spoken: list[str] = []
+        self._hard = [tuple(words(phrase)) for phrase in tuning.hard_words]
+        self.onset = onset
+        self._text = ""
+        self._final: tuple[Word, ...] | None = None
+        self._heard_until = onset
+        self._last_speech = onset
+        self._now = onset
+
+    def device_said(self, spoken: Sequence[str]) -> None:
+        """What the device said in the seconds before the hold, word by word, oldest first."""
+        self._spoken = [word for text in spoken for word in words(text)]
+
+    @property
+    def silence_ms(self) -> float:
+        """Silence since the last speech, in milliseconds."""
+        return (self._now - self._last_speech) * 1000 / RATE
+
+    @property
+    def speech_ms(self) -> float:
+        """From the onset to the last speech, in milliseconds."""
+        return (self._last_speech - self.onset) * 1000 / RATE
+
+    def frame(self, frame: SoundFrame, speaking: bool) -> Judgement:
+        """Take a frame and whether the user speaks in it."""
+        self._now = frame.end
+        if speaking:
+            self._last_speech = frame.end
+        return self.verdict()
+
+    def transcript(self, text: str, final: tuple[Word, ...] | None, until: int) -> Judgement:
+        """Take a partial, or a final with the confidence of each word."""
+        self._text = text
+        self._final = final
+        self._heard_until = until
+        return self.verdict()
+
+    def verdict(self, timed_out: bool = False) -> Judgement:
+        """What becomes of the hold, as things stand.
+
+        ``timed_out`` says that the hold may not last any longer.
+        """
+        said = self._said()
+        if said and self._is_echo(said):
+            said = []
+        if hard := self._hard_word(said):
+            return Judgement(Verdict.COMMIT, "hard_word", hard)
+        substance = self._substance(said)
+        if len(substance) >= self._tuning.min_words:
+            return Judgement(Verdict.COMMIT, "words", f"{len(substance)} words")
+        if self.speech_ms >= self._tuning.commit_ms and not self._explained(said):
+            return Judgement(Verdict.COMMIT, "long_speech", f"{self.speech_ms:.0f} ms")
+        if self.silence_ms >= self._tuning.resume_silence_ms and self._caught_up():
+            return Judgement(Verdict.RESUME, "silence", f"{len(said)} words")
+        if timed_out:
+            return Judgement(Verdict.RESUME, "timeout", f"{self.speech_ms:.0f} ms of speech")
+        return Judgement(Verdict.WAIT, "undecided")
+
+    def _said(self) -> list[str]:
+        """The words so far; of a final, those the recogniser is sure of."""
+        if self._final is None:
+            return words(self._text)
+        sure = [w.text for w in self._final if w.confidence >= _MIN_WORD_CONFIDENCE]
+        return words(" ".join(sure))
+
+    def _hard_word(self, said: list[str]) -> str:
+        for phrase in self._hard:
+            if any(tuple(said[i : i + len(phrase)]) == phrase for i in range(len(said))):
+                return " ".join(phrase)
+        return ""
+
+    def _substance(self, said: list[str]) -> list[str]:
+        """The words that are neither soft-acks nor fillers."""
+        return self._lexicon.without_acks(said)
+
+    def _explained(self, said: list[str]) -> bool:
+        """Whether the speech is known to be soft-acks and fillers only."""
+        return bool(said) and not self._substance(said)
+
+    def _caught_up(self) -> bool:
+        """Whether the recogniser has had all of the speech and was asked for its last word."""
+        return self._final is not None and self._heard_until >= self._last_speech
+
+    def _is_echo(self, said: list[str]) -> bool:
+        """Whether enough of the words were just spoken by the device, in order."""
+        return overlap(said, self._spoken) >= self._tuning.echo_overlap
+
+
+def overlap(said: Sequence[str], spoken: Sequence[str]) -> float:
+    """Share of ``said`` that is found in ``spoken`` in order (longest common subsequence)."""
+    if not said:
+        return 0.0
+    row = [0] * (len(spoken) + 1)
+    for word in said:
+        previous = 0
+        for i, other in enumerate(spoken):
+            above = row[i + 1]
+            row[i + 1] = previous + 1 if word == other else max(above, row[i])
+            previous = above
+    return row[-1] / len(said)
+
+
+def just_spoken(
+    spoken: Sequence[SpokenWord], position: int, rate: int, window_s: float
+) -> list[str]:
+    """The words played in the ``window_s`` seconds before sample ``position``."""
+    since = position - window_s * rate
+    return [word.text for word in spoken if word.end > since and word.start < position]

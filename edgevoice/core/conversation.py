@@ -1,0 +1,277 @@
+"""The conversation machine: takes events, keeps the state, gives commands.
+
+Pure: it reads no clock and touches nothing.  One thread owns it (see
+`edgevoice.runtime.driver`), calls `Conversation.handle` for each event and
+`Conversation.tick` when `Conversation.deadline` has passed, and carries the
+commands out.  What may happen where is in `edgevoice.core.table`; what is then
+done is in `edgevoice.core.rules`, one module for each side an event can come
+from.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from edgevoice.core import events as ev
+from edgevoice.core.bargein import Evidence, Judge
+from edgevoice.core.commands import (
+    Command,
+    Refused,
+    Transition,
+    TurnRecord,
+)
+from edgevoice.core.easyturn import make_policy
+from edgevoice.core.history import History
+from edgevoice.core.lexicon import lexicon
+from edgevoice.core.noise import NoiseFloor
+from edgevoice.core.policy import Linguistic
+from edgevoice.core.recovery import CircuitBreaker
+from edgevoice.core.sentences import Splitter
+from edgevoice.core.stability import StabilityTracker
+from edgevoice.core.table import TABLE, TIMEOUTS, Cause, Place, may_move
+from edgevoice.core.timers import Timer, Timers
+from edgevoice.core.tuning import Tuning
+from edgevoice.core.turn import Answer, Kind, Utterance
+
+KEPT_TRANSITIONS = 20
+"""How many transitions are remembered for the owner (CON-003)."""
+
+Observer = Callable[[Transition], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What the owner may know of the conversation at one moment; no words."""
+
+    place: Place
+    previous: Place | None
+    turn: int
+    since: float
+    label: str
+    retries: int
+    pending: tuple[str, ...]
+
+
+class Conversation:
+    """One device's conversation.  ``at`` is the monotonic time of its birth."""
+
+    def __init__(self, tuning: Tuning, at: float = 0.0) -> None:
+        self.tuning = tuning
+        self.lexicon = lexicon(tuning.language)
+        self.now = at
+        self.place = Place.PREPARING
+        self.since = at
+        self.turn = 0
+        self.timers = Timers()
+        self.transitions: deque[Transition] = deque(maxlen=KEPT_TRANSITIONS)
+        self.refused = 0
+        self.stale = 0
+        self.why = ""
+        """Rule and values behind what the last event led to; for explanations."""
+
+        self.policy = make_policy(tuning.turn, self.lexicon, tuning.barge_in)
+        self.noise = NoiseFloor()
+        self.evidence = Evidence(tuning.barge_in)
+        self.history = History(tuning.history, at)
+        self.breakers = {
+            kind: CircuitBreaker(
+                tuning.recovery.breaker_faults,
+                tuning.recovery.breaker_window_s,
+                tuning.recovery.breaker_open_s,
+            )
+            for kind in ev.FaultKind
+        }
+
+        self.heard_until = 0
+        """Sample index up to which the microphone was heard."""
+        self.hearing: Utterance | None = None
+        self.answer: Answer | None = None
+        self.closing: Answer | None = None
+        """An interrupted answer of which the last audible sample is not known yet."""
+        self.parked: Answer | None = None
+        """An answer that waits for its tool while the device says something else."""
+        self.judge: Judge | None = None
+        self.questions: deque[str] = deque()
+        self.announcements: deque[str] = deque()
+        self.check_ins = 0
+
+        self.pressed_at: float | None = None
+        self.clicked_at: float | None = None
+        self.muted = False
+        self.came_from = Place.IDLE
+        """Where SUSPENDED and RECOVERING go back to."""
+        self.lost: set[ev.Device] = set()
+        self.broken: set[str] = set()
+        self.attempts = 0
+        self.fatal = False
+
+        self._commands: list[Command] = []
+        self._observers: list[Observer] = []
+        self._set_place_timer()
+
+    # -- the shell's side ----------------------------------------------------
+
+    def handle(self, event: ev.Event) -> list[Command]:
+        """Take one event; the commands that follow from it, in order.
+
+        Time never runs backwards: an event that is late counts as now.
+        """
+        from edgevoice.core.rules import RULES
+
+        self.now = max(self.now, event.at)
+        self._commands = []
+        self.why = ""
+        if isinstance(event, ev.TurnEvent) and not self._lives(event):
+            self.stale += 1
+            return []
+        row = TABLE[self.place].get(type(event))
+        if row is None:
+            self.refused += 1
+            return [Refused(self.place, type(event).__name__)]
+        self._allowed = row.to
+        RULES[row.rule](self, event)
+        return self._commands
+
+    def tick(self, now: float) -> list[Command]:
+        """The deadline has passed."""
+        return self.handle(ev.Tick(now))
+
+    @property
+    def deadline(self) -> float | None:
+        """When `tick` wants to be called, on the monotonic clock; None for never."""
+        return self.timers.deadline
+
+    def observe(self, observer: Observer) -> Callable[[], None]:
+        """Call ``observer`` with every transition; the result ends that."""
+        self._observers.append(observer)
+        return lambda: self._observers.remove(observer)
+
+    def snapshot(self) -> Snapshot:
+        """What the owner may see."""
+        return Snapshot(
+            place=self.place,
+            previous=self.transitions[-1].source if self.transitions else None,
+            turn=self.answer.turn if self.answer else self.turn,
+            since=self.since,
+            label=self.lexicon.labels[self.place],
+            retries=self.answer.retries if self.answer else 0,
+            pending=("announcement",) * len(self.announcements)
+            + ("question",) * len(self.questions),
+        )
+
+    # -- what the rules are made of -------------------------------------------
+
+    def do(self, *commands: Command) -> None:
+        """Give commands, in order."""
+        self._commands.extend(commands)
+
+    def move(self, target: Place, cause: Cause, turn: int | None = None) -> None:
+        """Go to another place; its deadline starts, those of the old place end."""
+        if target is self.place:
+            return
+        assert may_move(self.place, target), f"{self.place} -> {target} is not in the matrix"
+        assert target in self._allowed, f"{self.place} -> {target} is not in the row"
+        transition = Transition(
+            self.now, self.place, target, cause, self.turn if turn is None else turn
+        )
+        self.place = target
+        self.since = self.now
+        self.transitions.append(transition)
+        self.timers.clear()
+        self._set_place_timer()
+        self.do(transition)
+        for observer in self._observers:
+            observer(transition)
+
+    def after(self, seconds: float, timer: Timer) -> None:
+        """Set ``timer`` to ``seconds`` from now."""
+        self.timers.set(timer, self.now + seconds)
+
+    def next_turn(self) -> int:
+        """A turn id that was never used before."""
+        self.turn += 1
+        return self.turn
+
+    def new_utterance(self, since: int) -> Utterance:
+        """An empty utterance that begins at sample ``since``; the turn policy starts afresh."""
+        self.policy.reset(since)
+        self.hearing = Utterance(self.next_turn(), since, StabilityTracker())
+        self.hearing.changed_at = since
+        return self.hearing
+
+    def new_answer(self, heard: str, kind: Kind) -> Answer:
+        """An empty answer.
+
+        The first reply to an utterance shares its turn id, anything else gets
+        a new one: ids only ever grow, so "cancel this turn and all before it"
+        is one comparison in every stage.
+        """
+        utterance = self.hearing
+        if kind is Kind.REPLY and utterance and not utterance.asked and utterance.turn == self.turn:
+            turn, utterance.asked = utterance.turn, True
+        else:
+            turn = self.next_turn()
+        self.answer = Answer(turn, heard, kind, Splitter(self.lexicon))
+        return self.answer
+
+    def linguistic(self) -> Linguistic:
+        """What the turn policy is told of the utterance."""
+        heard = self.hearing
+        if heard is None:
+            return Linguistic("", None, self.heard_until, 1.0)
+        return Linguistic(heard.text, heard.confidence, heard.changed_at, heard.tracker.stability(self.heard_until))
+
+    def clock_of(self, sample: int) -> float:
+        """The monotonic time at which sample ``sample`` was heard, by the newest frame."""
+        return self.now - (self.heard_until - sample) / ev.RATE
+
+    def record(self, answer: Answer) -> None:
+        """Close an answer: its words into the history, its figures to the journal."""
+        played = self.history.heard(answer.spoken, answer.position)
+        if answer.kind is Kind.REPLY:
+            self.history.add(answer.heard, played, cut=answer.interrupted)
+        self.do(turn_record(answer, played, self.now))
+
+    # -- inside ---------------------------------------------------------------
+
+    def _set_place_timer(self) -> None:
+        timeout = TIMEOUTS[self.place]
+        if timeout is not None and not (self.place is Place.SUSPENDED and self.muted):
+            self.after(getattr(self.tuning.timeouts, timeout.setting), Timer.PLACE)
+
+    def _lives(self, event: ev.TurnEvent) -> bool:
+        """Whether the turn that the event came out of is still going on."""
+        if isinstance(event, ev.Transcript):
+            return self.hearing is not None and event.turn == self.hearing.turn
+        alive = (self.answer, self.closing, self.parked)
+        return any(answer is not None and answer.turn == event.turn for answer in alive)
+
+
+def turn_record(answer: Answer, played: str, now: float) -> TurnRecord:
+    """The figures of a finished answer, in milliseconds."""
+    t = answer.times
+    return TurnRecord(
+        turn=answer.turn,
+        at=now,
+        heard=answer.heard,
+        answered=" ".join(answer.text),
+        played=played,
+        interrupted=answer.interrupted,
+        eot_ms=_ms(t.speech_ended, t.decided),
+        response_ms=_ms(t.speech_ended, t.started),
+        llm_first_token_ms=_ms(t.decided, t.first_token),
+        tts_first_audio_ms=_ms(t.first_piece, t.first_audio),
+        onset_to_decision_ms=_ms(t.onset, t.held) if answer.interrupted else None,
+        decision_to_silence_ms=_ms(t.held, t.silent) if answer.interrupted else None,
+        commit_to_listening_ms=_ms(t.committed, t.listening),
+        holds=answer.holds,
+    )
+
+
+def _ms(start: float | None, end: float | None) -> float | None:
+    if start is None or end is None:
+        return None
+    return (end - start) * 1000
+

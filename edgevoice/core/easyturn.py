@@ -1,0 +1,265 @@
+"""EasyTurn: whose turn it is, HOLD for the user's and SPEAK for the device's.
+
+Theory of operation
+===================
+
+Once a frame the policy gives a `TurnDecision`.  In HOLD `EasyTurn` looks for the
+first of six conditions that is missing (`Blocker`, in this order): the user
+is silent, long enough, has said something, the recogniser is sure of it, its
+words are stable and have settled.  In SPEAK it looks for energy or speech over
+the interruption thresholds.  A verdict against the present state is *pending*
+and takes effect when it has stood for the hysteresis window without a break.
+
+Time is counted in samples of the microphone.  The other policies decide by
+less and are what EasyTurn is measured against.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from edgevoice.core.events import RATE, SoundFrame
+from edgevoice.core.lexicon import Lexicon
+from edgevoice.core.policy import Blocker, Linguistic, TurnDecision, TurnPolicy, TurnState
+from edgevoice.core.stability import ends_open
+from edgevoice.core.tuning import BargeIn, Turn
+from edgevoice.core.voice import Thresholds, Voice
+from edgevoice.errors import ConfigError
+
+__all__ = [
+    "POLICIES",
+    "Blocker",
+    "EasyTurn",
+    "Hysteresis",
+    "Linguistic",
+    "ManualPolicy",
+    "SilencePolicy",
+    "TurnDecision",
+    "TurnPolicy",
+    "TurnState",
+    "make_policy",
+]
+
+SHORT_UTTERANCE = 20
+"""Characters below which an utterance waits ``min_silence_short_utterance_ms``."""
+
+
+class Hysteresis:
+    """Lets a change of state through once it was wanted for a whole window."""
+
+    def __init__(self, window_ms: int) -> None:
+        self._window = window_ms * RATE // 1000
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to HOLD."""
+        self.state = TurnState.HOLD
+        self._pending_since: int | None = None
+
+    def apply(self, desired: TurnState, now: int) -> str:
+        """Take what is desired at sample ``now``; EasyTurn's reason for what `state` then is."""
+        if desired is self.state:
+            self._pending_since = None
+            return f"stable_{self.state.value}"
+        if self._pending_since is None:
+            self._pending_since = now
+            return f"pending_{desired.value}"
+        elapsed = now - self._pending_since
+        if elapsed < self._window:
+            return f"pending_{desired.value}_{elapsed * 1000 // RATE}ms"
+        self._pending_since = None
+        self.state = desired
+        return f"transition_to_{desired.value}_" + (
+            "eot" if desired is TurnState.SPEAK else "interrupt"
+        )
+
+
+class _Listening:
+    """What all policies share: they hear whether the user speaks, and count the silence."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._voice = Voice(turn)
+        self._since = 0
+
+    @property
+    def speaking(self) -> bool:
+        """Whether the user speaks."""
+        return self._voice.speaking
+
+    @property
+    def speech_started_at(self) -> int | None:
+        """First sample of the utterance's speech; None while there was none."""
+        return self._voice.started_at
+
+    @property
+    def speech_ended_at(self) -> int | None:
+        """Sample at which its last speech ended; None while it goes on or there was none."""
+        return self._voice.ended_at
+
+    def reset(self, at: int) -> None:
+        """A new utterance begins at sample ``at``."""
+        self._voice.reset()
+        self._since = at
+
+    def _hear(self, frame: SoundFrame, noise: float) -> float:
+        """Take a frame; the silence up to its end in milliseconds."""
+        if self._voice.update(frame, Thresholds.over(noise, self._turn)):
+            return 0.0
+        ended = self._voice.ended_at
+        silent_since = self._since if ended is None else ended
+        return max(0, frame.end - silent_since) * 1000 / RATE
+
+
+class EasyTurn(_Listening):
+    """The default: silence, confidence, stability and completeness together."""
+
+    def __init__(self, turn: Turn, lexicon: Lexicon, barge_in: BargeIn) -> None:
+        super().__init__(turn)
+        self._lexicon = lexicon
+        self._barge_in = barge_in
+        self._hysteresis = Hysteresis(turn.hysteresis_window_ms)
+        self._text = ""
+        self._is_open = self._is_short_answer = False
+
+    def reset(self, at: int) -> None:
+        """A new utterance begins at sample ``at``."""
+        super().reset(at)
+        self._hysteresis.reset()
+
+    def update(self, frame: SoundFrame, heard: Linguistic, noise: float) -> TurnDecision:
+        """Take a frame; ``noise`` is the noise floor, RMS of full scale."""
+        silence_ms = self._hear(frame, noise)
+        self._read(heard.text)
+        if self._hysteresis.state is TurnState.HOLD:
+            blocker = self._missing(heard, silence_ms, frame.end)
+            desired = TurnState.HOLD if blocker else TurnState.SPEAK
+        else:
+            blocker = Blocker.NOTHING
+            desired = TurnState.HOLD if self._interrupts(frame, noise) else TurnState.SPEAK
+        reason = self._hysteresis.apply(desired, frame.end)
+        return TurnDecision(
+            state=self._hysteresis.state,
+            reason=reason,
+            at_sample=frame.end,
+            speaking=self.speaking,
+            silence_ms=silence_ms,
+            confidence=_confidence(frame, heard, silence_ms, self._patience_ms()),
+            blocked_by=blocker,
+        )
+
+    def _read(self, text: str) -> None:
+        """Judge the words once, not once a frame."""
+        if text != self._text:
+            self._text = text
+            self._is_open = ends_open(text, self._lexicon)
+            self._is_short_answer = self._lexicon.is_short_answer(text)
+
+    def _missing(self, heard: Linguistic, silence_ms: float, now: int) -> Blocker:
+        """The first condition that is not met, in EasyTurn's order."""
+        turn = self._turn
+        if self.speaking:
+            return Blocker.SPEAKING
+        if silence_ms < self._patience_ms():
+            return Blocker.INCOMPLETE if self._is_open else Blocker.SILENCE
+        if not heard.text or not (len(heard.text) >= turn.min_text_length or self._is_short_answer):
+            return Blocker.TEXT_LENGTH
+        if heard.certainty < turn.min_confidence_to_speak:
+            return Blocker.CONFIDENCE
+        if heard.stability < turn.stability_threshold:
+            return Blocker.STABILITY
+        if (now - heard.changed_at) * 1000 / RATE < turn.text_settle_ms:
+            return Blocker.TEXT_SETTLING
+        return Blocker.NOTHING
+
+    def _patience_ms(self) -> int:
+        """The silence that what was said so far deserves."""
+        turn = self._turn
+        short = len(self._text) < SHORT_UTTERANCE
+        wait = turn.min_silence_short_utterance_ms if short else turn.min_silence_to_speak_ms
+        if turn.hysteresis_overlaps_silence:
+            wait -= turn.hysteresis_window_ms
+        return max(wait, turn.incomplete_extra_ms) if self._is_open else wait
+
+    def _interrupts(self, frame: SoundFrame, noise: float) -> bool:
+        """Whether the user takes the turn back."""
+        floor = noise * self._turn.noise_ratio_high
+        loud = frame.energy > max(self._barge_in.interrupt_energy_threshold, floor)
+        likely = frame.vad > self._barge_in.interrupt_vad_threshold
+        return likely or (loud and not self._voice.denied)
+
+
+def _confidence(frame: SoundFrame, heard: Linguistic, silence_ms: float, wait_ms: int) -> float:
+    """How close the turn is to its end: the product of what speaks for it, 0 to 1.
+
+    EasyTurn leaves the formula open.  The factors are the share of the wait that
+    has passed, the recogniser's certainty, the stability of its words and the
+    probability that this frame is no speech.
+    """
+    waited = min(1.0, silence_ms / wait_ms) if wait_ms > 0 else 1.0
+    return waited * heard.certainty * heard.stability * (1.0 - frame.vad)
+
+
+class SilencePolicy(_Listening):
+    """A plain timeout, as most assistants have it: the baseline for comparisons."""
+
+    def update(self, frame: SoundFrame, heard: Linguistic, noise: float) -> TurnDecision:
+        """Take a frame; ``noise`` is the noise floor, RMS of full scale."""
+        silence_ms = self._hear(frame, noise)
+        wait = self._turn.min_silence_to_speak_ms
+        if self.speaking:
+            blocker = Blocker.SPEAKING
+        elif silence_ms < wait:
+            blocker = Blocker.SILENCE
+        else:
+            blocker = Blocker.NOTHING if heard.text else Blocker.TEXT_LENGTH
+        return TurnDecision(
+            state=TurnState.HOLD if blocker else TurnState.SPEAK,
+            reason="stable_HOLD" if blocker else "stable_SPEAK",
+            at_sample=frame.end,
+            speaking=self.speaking,
+            silence_ms=silence_ms,
+            confidence=_confidence(frame, heard, silence_ms, wait),
+            blocked_by=blocker,
+        )
+
+
+class ManualPolicy(_Listening):
+    """Push-to-talk: only the release of the button ends a turn."""
+
+    def update(self, frame: SoundFrame, heard: Linguistic, noise: float) -> TurnDecision:
+        """Take a frame; ``noise`` is the noise floor, RMS of full scale."""
+        return TurnDecision(
+            state=TurnState.HOLD,
+            reason="stable_HOLD",
+            at_sample=frame.end,
+            silence_ms=self._hear(frame, noise),
+            speaking=self.speaking,
+            confidence=0.0,
+            blocked_by=Blocker.BUTTON,
+        )
+
+
+Maker = Callable[[Turn, Lexicon, BargeIn], TurnPolicy]
+
+POLICIES: dict[str, Maker] = {
+    "easyturn": EasyTurn,
+    "silence": lambda turn, lexicon, barge_in: SilencePolicy(turn),
+    "manual": lambda turn, lexicon, barge_in: ManualPolicy(turn),
+}
+"""The turn policies by their names in the configuration (GUD-001)."""
+
+
+def make_policy(turn: Turn, lexicon: Lexicon, barge_in: BargeIn | None = None) -> TurnPolicy:
+    """The policy that ``turn.policy`` names.
+
+    ``barge_in`` has the thresholds at which the user takes the turn back, the
+    defaults when it is left out.  Raises `edgevoice.errors.ConfigError` for a
+    name that is not in `POLICIES`.
+    """
+    if turn.policy not in POLICIES:
+        raise ConfigError(
+            f"turn.policy: there is no policy {turn.policy!r}",
+            f"use one of {', '.join(POLICIES)}",
+        )
+    return POLICIES[turn.policy](turn, lexicon, barge_in or BargeIn())

@@ -1,0 +1,139 @@
+"""A stream of tokens in, speakable pieces out.
+
+The first piece is a clause, so that the voice begins early; the others are
+whole sentences, because prosody needs them.  Text is cleaned word by word
+(`edgevoice.core.speakable`), so what is spoken never depends on how the model
+cut its tokens: the pieces, joined with spaces, are exactly `speakable` of the
+whole text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+from edgevoice.core.lexicon import Lexicon
+from edgevoice.core.speakable import PIECE_LIMIT, RawWord, RawWords, cleaned
+
+_FIRST_CLAUSE_WORDS = 3
+"""The first piece may end at a comma after so many words."""
+
+_FIRST_PHRASE_WORDS = 5
+"""The first piece may end before a conjunction after so many words."""
+
+_SHORT = 20
+"""A later sentence of fewer characters is spoken together with the next one."""
+
+
+class Splitter:
+    """Cuts one answer into pieces of at most ``limit`` characters as it comes."""
+
+    def __init__(self, lexicon: Lexicon, limit: int = PIECE_LIMIT) -> None:
+        self._lexicon = lexicon
+        self._limit = limit
+        self._raw = RawWords(limit)
+        self._pending: list[_Word] = []
+        self._first = True
+
+    def feed(self, token: str) -> list[str]:
+        """Take more text; the pieces that are now complete, in order.
+
+        A word is judged when the next one begins, so a piece comes with the
+        token after its last one; models put the space there anyway.
+        """
+        return [piece for raw in self._raw.feed(token) for piece in self._take(raw)]
+
+    def finish(self) -> list[str]:
+        """The rest; the text ends here."""
+        pieces = [piece for raw in self._raw.finish() for piece in self._take(raw)]
+        return pieces + self._cut(len(self._pending))
+
+    def _take(self, raw: RawWord) -> list[str]:
+        pieces: list[str] = []
+        for text in cleaned(raw).split():
+            pieces.extend(self._make_room(text))
+            self._pending.append(_Word(text))
+        if self._pending:
+            # What cannot be said, like an emoji, may still carry the full stop.
+            last = self._pending[-1]
+            last.end = max(last.end, _ending(raw, self._lexicon))
+            if self._ends_piece(last.end):
+                pieces.extend(self._cut(len(self._pending)))
+        return pieces
+
+    def _make_room(self, text: str) -> Iterator[str]:
+        if (
+            self._first
+            and len(self._pending) >= _FIRST_PHRASE_WORDS
+            and text.lower() in self._lexicon.conjunctions
+        ):
+            yield from self._cut(len(self._pending))
+        while self._pending and self._length() + len(text) > self._limit:
+            yield from self._cut(self._best_cut())
+
+    def _best_cut(self) -> int:
+        """Words up to the last clause in the second half of what is pending, or all."""
+        clauses = [i for i, word in enumerate(self._pending, 1) if word.end > _End.NONE]
+        return max((i for i in clauses if 2 * i > len(self._pending)), default=len(self._pending))
+
+    def _ends_piece(self, end: _End) -> bool:
+        if self._first and end is _End.CLAUSE:
+            return len(self._pending) >= _FIRST_CLAUSE_WORDS
+        return end is _End.SENTENCE and (self._first or self._length() >= _SHORT)
+
+    def _cut(self, count: int) -> list[str]:
+        """The first ``count`` pending words as a piece; none of none."""
+        piece = " ".join(word.text for word in self._pending[:count])
+        del self._pending[:count]
+        self._first = self._first and not piece
+        return [piece] if piece else []
+
+    def _length(self) -> int:
+        """Characters of the pending words, each with the space after it."""
+        return sum(len(word.text) + 1 for word in self._pending)
+
+
+class _End(IntEnum):
+    """What ends with a word."""
+
+    NONE = 0
+    CLAUSE = 1
+    SENTENCE = 2
+
+
+@dataclass(slots=True)
+class _Word:
+    text: str
+    end: _End = _End.NONE
+
+
+_CLOSERS = "\"'”’»)]}*_`~"
+_INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
+_NUMBER = re.compile(r"\d{1,2}")
+
+
+def _ending(raw: RawWord, lexicon: Lexicon) -> _End:
+    """What ends with this word, by its punctuation and what follows it."""
+    tail = raw.text.rstrip(_CLOSERS)
+    if raw.closes_line or tail.endswith(("!", "?", "。", "！", "？")):
+        return _End.SENTENCE
+    if tail.endswith(("…", "..")):
+        return _End.CLAUSE if raw.following.islower() else _End.SENTENCE
+    if tail.endswith("."):
+        return _full_stop(tail[:-1].lstrip("\"'“‘«([{*_").lower(), raw, lexicon)
+    if tail.endswith((",", ";", ":", "–", "—")) or raw.following in ("–", "—"):
+        return _End.CLAUSE
+    return _End.NONE
+
+
+def _full_stop(word: str, raw: RawWord, lexicon: Lexicon) -> _End:
+    """Whether the full stop after ``word`` ends a sentence or belongs to the word."""
+    if word in lexicon.abbreviations or (len(word) == 1 and word.isalpha()):
+        return _End.NONE
+    if word in lexicon.final_abbreviations or _INITIALS.fullmatch(word):
+        return _End.SENTENCE if raw.following.isupper() else _End.NONE
+    if _NUMBER.fullmatch(word) and (raw.opens_line or lexicon.ordinal_dot):
+        return _End.NONE
+    return _End.SENTENCE
