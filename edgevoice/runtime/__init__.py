@@ -1,0 +1,1 @@
+"""Threads, queues and rings: what the stages are made of."""

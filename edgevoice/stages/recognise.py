@@ -1,0 +1,114 @@
+"""Recognise: sound to words, one utterance at a time.
+
+Thread ``recognise``.  Fed by `edgevoice.stages.listen` with the cancelled
+sound, commanded by the driver (begin, flush, stop) through the same inbox, so
+that a flush comes after the sound that was heard before it.  Owns the
+recogniser and the last seconds of sound, from which an utterance may begin in
+the past.  Blocks while the recogniser computes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgevoice.core.commands import FlushRecogniser, Recognise, StopRecognising
+from edgevoice.core.events import RATE, Transcript
+from edgevoice.ports import Hypothesis, Recogniser, Samples
+from edgevoice.runtime.stage import Post, Stage
+
+_KEPT_S = 5.0
+_STEP = 3
+"""10 ms frames that are decoded at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """10 ms of cancelled sound at 16 kHz; ``end`` is the sample index after it."""
+
+    samples: Samples
+    end: int
+
+
+Order = Sound | Recognise | FlushRecogniser | StopRecognising
+
+
+class RecogniseStage(Stage[Order]):
+    """Decodes while there is an utterance, remembers sound while there is none."""
+
+    def __init__(self, events: Post, recogniser: Recogniser) -> None:
+        super().__init__("recognise", events, capacity=1000)
+        self._recogniser = recogniser
+        self._kept: deque[Sound] = deque(maxlen=int(_KEPT_S * 100))
+        self._pending: list[Sound] = []
+        self._turn: int | None = None
+        self._text = ""
+        self._until = 0
+
+    @property
+    def turn(self) -> int | None:
+        """The turn of the utterance."""
+        return self._turn
+
+    def handle(self, message: Order) -> None:
+        """Sound, or what to do with it."""
+        match message:
+            case Sound():
+                self._kept.append(message)
+                if self._turn is not None:
+                    self._hear(message)
+            case Recognise():
+                self._begin(message)
+            case FlushRecogniser():
+                if message.turn == self._turn:
+                    self._flush()
+            case StopRecognising():
+                if message.turn == self._turn:
+                    self._turn = None
+                    self._pending.clear()
+
+    def _begin(self, order: Recognise) -> None:
+        self._recogniser.begin()
+        self._turn, self._text, self._until = order.turn, "", order.since
+        self._pending = [sound for sound in self._kept if sound.end > order.since]
+        self._decode()
+
+    def _hear(self, sound: Sound) -> None:
+        self._pending.append(sound)
+        if len(self._pending) >= _STEP:
+            self._decode()
+
+    def _decode(self) -> None:
+        if not self._pending:
+            return
+        samples = np.concatenate([sound.samples for sound in self._pending])
+        self._until = self._pending[-1].end
+        self._pending.clear()
+        hypothesis = self._recogniser.accept(samples)
+        if hypothesis.text != self._text:
+            self._tell(hypothesis, final=False)
+
+    def _flush(self) -> None:
+        self._decode()
+        self._tell(self._recogniser.flush(), final=True)
+
+    def _tell(self, hypothesis: Hypothesis, *, final: bool) -> None:
+        self._text = hypothesis.text
+        assert self._turn is not None
+        self.emit(
+            Transcript(
+                time.monotonic(),
+                self._turn,
+                hypothesis.text,
+                self._until,
+                final,
+                hypothesis.words if final else (),
+            )
+        )
+
+
+KEPT_SAMPLES = int(_KEPT_S * RATE)
+"""How far back an utterance may begin."""

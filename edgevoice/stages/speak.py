@@ -1,0 +1,82 @@
+"""Speak: text to speech, piece by piece.
+
+Thread ``speak``.  Commanded by the driver: pieces through the inbox, a
+cancellation by one word that is read between chunks.  Owns the synthesiser.
+Blocks while it computes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from edgevoice.core.commands import EndSpeech, Synthesise
+from edgevoice.core.events import FaultKind, SpokenWord
+from edgevoice.ports import Resampler, Speech, Synthesiser
+from edgevoice.runtime.stage import Post, Stage
+from edgevoice.stages.play import Chunk, End
+
+
+class Speak(Stage[Synthesise | EndSpeech]):
+    """Synthesises, brings it to the speaker's rate and passes it to the player."""
+
+    fault_kind = FaultKind.TTS
+
+    def __init__(
+        self,
+        events: Post,
+        synthesiser: Synthesiser,
+        speaker_rate: Callable[[], int],
+        resampler: Callable[[int, int], Resampler],
+        pass_on: Callable[[Chunk | End], object],
+    ) -> None:
+        super().__init__("speak", events, capacity=256)
+        self._synthesiser = synthesiser
+        self._speaker_rate = speaker_rate
+        self._resampler = resampler
+        self._pass_on = pass_on
+        self._turn: int | None = None
+        self._cancelled = -1
+
+    @property
+    def turn(self) -> int | None:
+        """The turn that is spoken."""
+        return self._turn
+
+    def cancel(self, turn: int) -> None:
+        """Stop with this turn and all before it (the driver's thread)."""
+        self._cancelled = max(self._cancelled, turn)
+
+    def handle(self, message: Synthesise | EndSpeech) -> None:
+        """One piece, or the end of a turn's speech."""
+        self._turn = message.turn
+        if self._cancelled >= message.turn:
+            return
+        if isinstance(message, EndSpeech):
+            self._pass_on(End(message.turn))
+        else:
+            self._speak(message)
+
+    def _speak(self, order: Synthesise) -> None:
+        own, wanted = self._synthesiser.rate, self._speaker_rate()
+        resampler = None if own == wanted else self._resampler(own, wanted)
+        before = 0
+        for speech in self._synthesiser.speak(order.text, self._cancelled_for(order.turn)):
+            self.beat = time.monotonic()
+            samples = speech.samples if resampler is None else resampler.process(speech.samples)
+            words = _placed(speech, before, wanted / own)
+            self._pass_on(Chunk(order.turn, order.piece, samples, words, wanted))
+            before += len(speech.samples)
+        if resampler is not None and before:
+            self._pass_on(Chunk(order.turn, order.piece, resampler.finish(), (), wanted))
+
+    def _cancelled_for(self, turn: int) -> Callable[[], bool]:
+        return lambda: self._cancelled >= turn or self.stopping
+
+
+def _placed(speech: Speech, before: int, ratio: float) -> tuple[SpokenWord, ...]:
+    """The words counted from the start of their piece, at the speaker's rate."""
+    return tuple(
+        SpokenWord(w.text, round((before + w.start) * ratio), round((before + w.end) * ratio))
+        for w in speech.words
+    )

@@ -1,0 +1,70 @@
+import threading
+
+from edgevoice.core.events import Event, Fault
+from edgevoice.runtime.stage import Stage
+
+
+class Echo(Stage[str]):
+    """Keeps what it is sent; "break" makes it raise, "block" makes it wait."""
+
+    def __init__(self, events, capacity=512):
+        super().__init__("echo", events, capacity)
+        self.seen: list[str] = []
+        self.gate = threading.Event()
+        self.entered = threading.Event()
+
+    def handle(self, message: str) -> None:
+        if message == "break":
+            raise ValueError("broken\nsecond line")
+        if message == "block":
+            self.entered.set()
+            self.gate.wait()
+        self.seen.append(message)
+
+
+def test_messages_posted_before_stop_are_still_handled_in_order():
+    stage = Echo([].append)
+    for word in ("a", "b", "c"):
+        stage.post(word)
+    stage.start()
+    assert stage.stop()
+    assert stage.seen == ["a", "b", "c"]
+
+
+def test_a_full_inbox_refuses_and_counts():
+    stage = Echo([].append, capacity=2)
+    assert stage.post("a")
+    assert stage.post("b")
+    assert not stage.post("c")
+    assert stage.dropped == 1
+
+
+def test_an_exception_becomes_one_fault_and_the_stage_lives_on():
+    events: list[Event] = []
+    stage = Echo(events.append)
+    stage.post("break")
+    stage.post("after")
+    stage.start()
+    assert stage.stop()
+    assert stage.seen == ["after"]
+    (fault,) = events
+    assert isinstance(fault, Fault)
+    assert fault.part == "echo"
+    assert fault.reason == "ValueError: broken"
+
+
+def test_a_stage_that_hangs_is_named_and_left_behind(caplog):
+    stage = Echo([].append)
+    stage.start()
+    stage.post("block")
+    stage.entered.wait()
+    assert not stage.stop(timeout=0.01)
+    assert "echo does not stop" in caplog.text
+    stage.gate.set()
+
+
+def test_a_stopped_stage_takes_no_more():
+    stage = Echo([].append)
+    stage.start()
+    assert stage.stop()
+    assert not stage.post("late")

@@ -1,0 +1,74 @@
+import numpy as np
+
+from edgevoice.core.commands import FlushRecogniser, Recognise, StopRecognising
+from edgevoice.core.events import Word
+from edgevoice.ports import Hypothesis
+from edgevoice.stages.recognise import RecogniseStage, Sound
+
+
+class Counting:
+    """Hears how many samples it got and what the first one was."""
+
+    def begin(self):
+        self.samples = []
+
+    def accept(self, audio):
+        self.samples.extend(audio.tolist())
+        return Hypothesis(f"from {self.samples[0]} n {len(self.samples)}")
+
+    def flush(self):
+        return Hypothesis(f"final {len(self.samples)}", (Word("final", 0.9),))
+
+
+def stage():
+    events = []
+    return RecogniseStage(events.append, Counting()), events
+
+
+def hear(recognise, frames, start=0):
+    for i in range(start, start + frames):
+        recognise.handle(Sound(np.full(160, i, np.int16), (i + 1) * 160))
+
+
+def test_without_an_utterance_nothing_is_decoded():
+    recognise, events = stage()
+    hear(recognise, 50)
+    assert events == []
+
+
+def test_an_utterance_may_begin_in_the_past():
+    recognise, events = stage()
+    hear(recognise, 50)
+    recognise.handle(Recognise(1, since=40 * 160))
+    assert events[-1].text == "from 40 n 1600"
+    assert events[-1].until == 50 * 160
+
+
+def test_a_flush_decodes_what_was_heard_before_it_and_gives_words():
+    recognise, events = stage()
+    recognise.handle(Recognise(1, since=0))
+    hear(recognise, 4)
+    recognise.handle(FlushRecogniser(1))
+    assert events[-1].final
+    assert events[-1].text == "final 640"
+    assert events[-1].words == (Word("final", 0.9),)
+
+
+def test_orders_of_another_turn_are_ignored():
+    recognise, events = stage()
+    recognise.handle(Recognise(2, since=0))
+    recognise.handle(FlushRecogniser(1))
+    recognise.handle(StopRecognising(1))
+    hear(recognise, 3)
+    assert [e.turn for e in events] == [2]
+
+
+def test_a_stopped_utterance_leaves_no_trace_in_the_next():
+    recognise, events = stage()
+    recognise.handle(Recognise(1, since=0))
+    hear(recognise, 3)
+    recognise.handle(StopRecognising(1))
+    hear(recognise, 3, start=3)
+    recognise.handle(Recognise(2, since=6 * 160))
+    hear(recognise, 3, start=6)
+    assert [e.text for e in events] == ["from 0 n 480", "from 6 n 480"]
