@@ -1,0 +1,1 @@
+"""The configuration: one schema, its YAML reader and what is rendered from it."""

@@ -1,0 +1,285 @@
+"""Every key of the configuration: its type, default, limits, unit and reason.
+
+This is the one schema.  The sections the core decides by are the core's own
+dataclasses; the rest is declared here with the same `knob`.  The reader, the
+sample YAML, the tables of the documentation and the JSON schema all follow
+from it, so a key is added in one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from edgevoice.core.tuning import (
+    BargeIn,
+    ButtonTuning,
+    DeadAir,
+    HistoryTuning,
+    RecoveryTuning,
+    Timeouts,
+    Tuning,
+    Turn,
+    knob,
+)
+
+
+@dataclass(frozen=True)
+class Audio:
+    """Microphone, speaker and echo cancellation."""
+
+    input: str = knob(
+        "default",
+        "Microphone: default, or a part of its ALSA name such as USB PnP (names survive a "
+        "reboot, card numbers do not).",
+    )
+    output: str = knob("default", "Speaker: default, or a part of its ALSA name.")
+    input_rate: int = knob(
+        0,
+        "Rate the microphone is opened with; 0 takes 16000, or what the device can.",
+        unit="Hz",
+        ge=0,
+        le=48000,
+        choices=("0", "16000", "44100", "48000"),
+    )
+    output_rate: int = knob(
+        0,
+        "Rate the speaker is opened with; 0 takes the voice's own, or what the device can.",
+        unit="Hz",
+        ge=0,
+        le=48000,
+        choices=("0", "16000", "22050", "44100", "48000"),
+    )
+    period_ms: int = knob(
+        10,
+        "Length of one block of sound; shorter answers faster and costs more.",
+        unit="ms",
+        ge=5,
+        le=40,
+    )
+    periods: int = knob(
+        3, "Blocks in the sound card's buffer; raise it when the log tells of xruns.", ge=2, le=16
+    )
+    echo: str = knob(
+        "webrtc",
+        "Echo cancellation: webrtc (AEC3, in-process), or none when headphones or the sound "
+        "card take care of it.",
+        choices=("webrtc", "none"),
+    )
+    delay_ms: int = knob(
+        0,
+        "Known time from speaker to microphone, a hint to the echo canceller; 0 lets it find out.",
+        unit="ms",
+        ge=0,
+        le=500,
+    )
+    earcons: bool = knob(True, "Short sounds when it starts and stops listening.")
+    volume: int = knob(
+        80, "Loudness of the device's voice after a start.", unit="percent", ge=0, le=100
+    )
+
+
+@dataclass(frozen=True)
+class WakeWord:
+    """The phrase that starts a conversation."""
+
+    model: str = knob(
+        "hey_jarvis",
+        "hey_jarvis, alexa, hey_mycroft, hey_rhasspy, or the path of an openWakeWord model "
+        "in ONNX format.",
+    )
+    threshold: float = knob(0.5, "Score from which the phrase counts as said.", ge=0.05, le=1)
+    threshold_while_speaking: float = knob(
+        0.3,
+        "The same while the device speaks, when its own voice hides part of the phrase.",
+        ge=0.05,
+        le=1,
+    )
+    patience: int = knob(
+        1, "Scores in a row (one each 80 ms) that must reach the threshold.", ge=1, le=10
+    )
+
+
+@dataclass(frozen=True)
+class Recogniser:
+    """Speech to text."""
+
+    model: str = knob(
+        "vosk-small-en-us-0.15", "Name of a model (edgevoice models list) or path of a Vosk model."
+    )
+
+
+@dataclass(frozen=True)
+class Llm:
+    """The language model that answers."""
+
+    model: str = knob(
+        "smollm2-135m-instruct-q4_1",
+        "Name of a model (edgevoice models list) or path of a GGUF file.",
+    )
+    threads: int = knob(0, "CPU threads it may use; 0 is one for each core.", ge=0, le=64)
+    max_tokens: int = knob(
+        160, "Longest answer; 160 tokens are about 120 words.", unit="tokens", ge=8, le=4096
+    )
+    temperature: float = knob(
+        0.0, "0 always takes the likeliest word, which small models need; 1 varies freely.",
+        ge=0, le=2,
+    )  # fmt: skip
+    repeat_penalty: float = knob(
+        1.1, "Above 1 keeps a small model from going round in circles.", ge=1, le=2
+    )
+
+
+@dataclass(frozen=True)
+class Tts:
+    """The device's voice."""
+
+    voice: str = knob(
+        "en_US-joe-medium", "Name of a voice (edgevoice models list) or path of a Piper voice."
+    )
+    length_scale: float = knob(1.0, "Pace: 0.8 is quick, 1.3 slow.", ge=0.3, le=3)
+    noise_scale: float = knob(
+        0.667, "Variety of the sound; 0 says a sentence the same way every time.", ge=0, le=2
+    )
+    noise_w_scale: float = knob(0.8, "Variety of the rhythm.", ge=0, le=2)
+    threads: int = knob(0, "CPU threads it may use; 0 leaves it to the engine.", ge=0, le=64)
+
+
+@dataclass(frozen=True)
+class Gpio:
+    """Button and lamp on the pins of the Raspberry Pi."""
+
+    enabled: str = knob(
+        "auto",
+        "on, off, or auto: on when the machine has pins. Only on treats their absence as an error.",
+        choices=("auto", "on", "off"),
+    )
+    button_pin: int = knob(17, "Pin of the button, as a BCM number.", ge=0, le=27)
+    button_pull_up: bool = knob(
+        True, "true: the button connects the pin to ground; false: to 3.3 V."
+    )
+    debounce_ms: int = knob(
+        20, "Changes of the button shorter than this are bounces.", unit="ms", ge=0, le=200
+    )
+    led_pins: list[int] = knob(
+        [22, 23, 24],
+        "BCM numbers of the red, green and blue pin, or of one pin for a plain lamp, "
+        "or [] for none.",
+        ge=0,
+        le=27,
+    )
+    led_active_high: bool = knob(
+        True, "true: a pin lights its lamp when it is high (common cathode); false: when low."
+    )
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """What may leave the conversation."""
+
+    log_transcripts: bool = knob(
+        False, "true writes what was said and answered into the log. Nothing else ever does."
+    )
+
+
+@dataclass(frozen=True)
+class Control:
+    """The socket that edgevoice status, mute, say and others talk to."""
+
+    socket: str = knob("/run/edgevoice/control.sock", "Path of the socket.")
+
+
+@dataclass(frozen=True)
+class Models:
+    """Where the models are."""
+
+    directory: str = knob(
+        "",
+        "Empty takes $EDGEVOICE_MODELS, else /var/lib/edgevoice/models if it exists, else "
+        "edgevoice/models in $XDG_CACHE_HOME or ~/.cache.",
+    )
+
+
+@dataclass(frozen=True)
+class Log:
+    """What the daemon tells of its work."""
+
+    level: str = knob(
+        "info",
+        "Least severity that is logged: debug, info, warning or error.",
+        choices=("debug", "info", "warning", "error"),
+    )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The whole configuration, complete and checked."""
+
+    activation: list[str] = knob(
+        ["wake_word", "button"],
+        "What starts a conversation; always listens without being asked to.",
+        choices=("wake_word", "button", "always"),
+    )
+    # Written out, for importing the core's lexicons would double the start of `config check`.
+    language: str = knob(
+        "en",
+        "Language of word lists, phrases and labels, as in ISO 639-1.",
+        choices=("en", "de"),
+    )
+    profile: str = knob(
+        "default",
+        "default, or aggressive: answers sooner and cuts in more often. It changes the defaults "
+        "of some keys of turn; a key that you set stays as you set it.",
+        choices=("default", "aggressive"),
+    )
+    turn: Turn = field(default_factory=Turn)
+    barge_in: BargeIn = field(default_factory=BargeIn)
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    dead_air: DeadAir = field(default_factory=DeadAir)
+    button: ButtonTuning = field(default_factory=ButtonTuning)
+    history: HistoryTuning = field(default_factory=HistoryTuning)
+    recovery: RecoveryTuning = field(default_factory=RecoveryTuning)
+    audio: Audio = field(default_factory=Audio)
+    wake_word: WakeWord = field(default_factory=WakeWord)
+    recogniser: Recogniser = field(default_factory=Recogniser)
+    llm: Llm = field(default_factory=Llm)
+    tts: Tts = field(default_factory=Tts)
+    gpio: Gpio = field(default_factory=Gpio)
+    privacy: Privacy = field(default_factory=Privacy)
+    control: Control = field(default_factory=Control)
+    models: Models = field(default_factory=Models)
+    log: Log = field(default_factory=Log)
+
+
+PROFILES: Mapping[str, Mapping[str, bool | int | float]] = MappingProxyType(
+    {
+        "default": {},
+        # EasyTurn's list "to achieve < 300 ms": waits of 300 ms, hysteresis of 150 ms.  The
+        # recogniser's last words take 6 to 110 ms and must be there when the shorter wait is over.
+        # One after the other the two would cost 450 ms, so they overlap.
+        "aggressive": {
+            "turn.min_silence_to_speak_ms": 300,
+            "turn.min_silence_short_utterance_ms": 300,
+            "turn.hysteresis_window_ms": 150,
+            "turn.hysteresis_overlaps_silence": True,
+            "turn.flush_after_ms": 100,
+        },
+    }
+)
+"""What each profile makes of the defaults, by dotted key."""
+
+
+def tuning(settings: Settings) -> Tuning:
+    """The part of ``settings`` that the core is told."""
+    return Tuning(
+        turn=settings.turn,
+        barge_in=settings.barge_in,
+        timeouts=settings.timeouts,
+        dead_air=settings.dead_air,
+        button=settings.button,
+        history=settings.history,
+        recovery=settings.recovery,
+        activation=frozenset(settings.activation),
+        language=settings.language,
+    )
