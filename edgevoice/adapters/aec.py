@@ -1,0 +1,35 @@
+"""Echo cancellation by WebRTC's AEC3."""
+
+from __future__ import annotations
+
+from edgevoice.core.events import RATE
+from edgevoice.ports import Samples
+
+
+class WebRtcEchoCanceller:
+    """AEC3 on 10 ms frames of 16 kHz mono; keep one for the daemon's life.
+
+    The filter needs about a second of echo before it holds, so a new canceller
+    leaks the first words of an answer: never make or reset one between turns.
+    What comes out is high-passed and 8 ms late.
+
+    ``delay_ms`` is a hint of how much later than the reference the echo arrives;
+    AEC3 finds the true delay itself.
+    """
+
+    def __init__(self, delay_ms: int = 0) -> None:
+        from pywebrtc_audio import EchoCanceller
+
+        self._canceller = EchoCanceller(RATE, 1, delay_ms)
+
+    def process(self, near: Samples, far: Samples) -> Samples:
+        """Cancel ``far`` in ``near``: `edgevoice.ports.FRAME` samples of each."""
+        return self._canceller.process(near, far)
+
+
+class Passthrough:
+    """For headphones, and for hardware that cancels the echo itself."""
+
+    def process(self, near: Samples, far: Samples) -> Samples:
+        """Return ``near`` as it is."""
+        return near

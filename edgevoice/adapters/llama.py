@@ -1,0 +1,226 @@
+"""Language models by llama.cpp."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from edgevoice.core.commands import Message
+from edgevoice.errors import EngineError, ModelError
+
+_BATCH = 128
+"""Prompt tokens per step.  512 is no faster on a CPU and costs 16 MB more."""
+
+_ERROR = 4
+"""GGML_LOG_LEVEL_ERROR"""
+
+
+class LlamaModel:
+    """A GGUF model with its own chat template, for one thread at a time.
+
+    The conversation stays in the KV cache: a prompt that continues the last one,
+    as every turn does, costs only its new tokens.
+
+    ``context_tokens`` is the window for prompt and answer together,
+    ``max_tokens`` the longest answer.  ``temperature`` 0 always takes the most
+    likely token, ``repeat_penalty`` 1 is none.  With a thread for
+    every core, each other thread that runs delays all of them at every step.
+
+    Raises `edgevoice.errors.ModelError` when the file is missing or broken.
+    """
+
+    def __init__(
+        self,
+        model: Path,
+        *,
+        context_tokens: int,
+        threads: int,
+        max_tokens: int,
+        temperature: float,
+        repeat_penalty: float,
+        seed: int = 0,
+    ) -> None:
+        self._llama = _load(model, context_tokens, threads)
+        self._llama.set_seed(seed)  # the constructor takes 0 for "any"
+        self._api = _library().api
+        self._vocabulary = self._api.llama_model_get_vocab(self._llama.model)
+        self._format = self._chat_formatter(model)
+        self._max_tokens = max_tokens
+        self._sampling = {"temp": temperature, "repeat_penalty": repeat_penalty}
+
+    @property
+    def context_tokens(self) -> int:
+        """The window, for prompt and answer together."""
+        return int(self._llama.n_ctx())
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of ``text`` in this model's vocabulary."""
+        return len(self._llama.tokenize(text.encode(), add_bos=False))
+
+    def reply(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> Iterator[str]:
+        """Yield the answer piece by piece; stop soon after ``cancelled`` is true.
+
+        It looks at ``cancelled`` between tokens, and all the time while it reads
+        the prompt.  Raises `edgevoice.errors.EngineError` when the conversation
+        does not fit the window or the model fails.
+        """
+        prompt = self._prompt(messages, answer=True)
+        if self._read(prompt, cancelled):
+            room = min(self._max_tokens, self.context_tokens - len(prompt))
+            yield from self._text(islice(self._answer(prompt, cancelled), room))
+
+    def prefill(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> None:
+        """Read ``messages`` ahead of a `reply` that begins with them.
+
+        The last message may still grow: what it shares with the reply's is used.
+        """
+        self._read(self._prompt(messages, answer=False), cancelled)
+
+    def _chat_formatter(self, model: Path) -> Any:
+        from llama_cpp.llama_chat_format import Jinja2ChatFormatter
+
+        template = self._llama.metadata.get("tokenizer.chat_template")
+        if template is None:
+            raise ModelError(
+                f"language model {model} has no chat template", "use an instruct model"
+            )
+        return Jinja2ChatFormatter(
+            template, self._spelt(self._llama.token_eos()), self._spelt(self._llama.token_bos())
+        )
+
+    def _spelt(self, token: int) -> str:
+        """Text of a special token; -1 is the one a model does not have."""
+        if token < 0:
+            return ""
+        return str(self._api.llama_vocab_get_text(self._vocabulary, token).decode())
+
+    def _prompt(self, messages: Sequence[Message], *, answer: bool) -> list[int]:
+        self._format.add_generation_prompt = answer
+        chat = [{"role": message.role, "content": message.text} for message in messages]
+        try:
+            prompt = self._format(messages=chat)
+        except Exception as error:  # a template may raise anything
+            raise EngineError(f"the language model's chat template failed ({error})") from error
+        tokens: list[int] = self._llama.tokenize(
+            prompt.prompt.encode(), add_bos=not prompt.added_special, special=True
+        )
+        if len(tokens) >= self.context_tokens:
+            raise EngineError(
+                f"a conversation of {len(tokens)} tokens does not fit the language model's "
+                f"window of {self.context_tokens}",
+                "raise context_tokens or shorten the system prompt",
+            )
+        return tokens
+
+    def _read(self, prompt: list[int], cancelled: Callable[[], bool]) -> bool:
+        """Evaluate what of ``prompt`` is not in the KV cache; false when cancelled."""
+        try:
+            with self._aborted_by(cancelled):
+                next(self._llama.generate(prompt, **self._sampling))
+        except RuntimeError as error:
+            if not cancelled():
+                raise EngineError(f"the language model failed ({error})") from error
+        return not cancelled()
+
+    def _answer(self, prompt: list[int], cancelled: Callable[[], bool]) -> Iterator[int]:
+        """Tokens of the answer to a ``prompt`` that was read, without the one that ends it."""
+        try:
+            for token in self._llama.generate(prompt, **self._sampling):
+                if cancelled() or self._ends(token):
+                    return
+                yield token
+        except RuntimeError as error:
+            raise EngineError(f"the language model failed ({error})") from error
+
+    def _text(self, tokens: Iterator[int]) -> Iterator[str]:
+        """Whole characters; a token may end in the middle of one."""
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        for token in tokens:
+            if piece := decoder.decode(self._llama.detokenize([token])):
+                yield piece
+
+    def _ends(self, token: int) -> bool:
+        return bool(self._api.llama_vocab_is_eog(self._vocabulary, token))
+
+    @contextmanager
+    def _aborted_by(self, cancelled: Callable[[], bool]) -> Iterator[None]:
+        """Ask ``cancelled`` at every node of the graph while a prompt is read.
+
+        Not while it answers: hundreds of calls into Python for each token would
+        have to wait for whoever holds the interpreter.
+        """
+        callback = self._api.ggml_abort_callback(lambda _: cancelled())
+        self._api.llama_set_abort_callback(self._llama.ctx, callback, None)
+        try:
+            yield
+        finally:
+            never = self._api.ggml_abort_callback()
+            self._api.llama_set_abort_callback(self._llama.ctx, never, None)
+
+
+def _load(model: Path, context_tokens: int, threads: int) -> Any:
+    if not model.is_file():
+        raise ModelError(f"language model {model} is missing", "fetch the models again")
+    library = _library()
+    library.errors.clear()
+    try:
+        return library.api.Llama(
+            str(model),
+            n_ctx=context_tokens,
+            n_batch=_BATCH,
+            n_ubatch=_BATCH,
+            n_threads=threads,
+            n_threads_batch=threads,
+            verbose=False,
+        )
+    except Exception as error:
+        raise ModelError(
+            f"language model {model} cannot be loaded ({_reason(library.errors, error)})",
+            "fetch the models again",
+        ) from error
+
+
+def _reason(errors: Sequence[str], error: Exception) -> str:
+    """The first complaint is the cause, without the function that makes it."""
+    return errors[0].partition(": ")[2] or errors[0] if errors else str(error)
+
+
+class _Library(NamedTuple):
+    api: Any
+    errors: deque[str]
+    """What llama.cpp complained about last."""
+    log: Any
+    """Its log callback, which must outlive every model."""
+
+
+@cache
+def _library() -> _Library:
+    """Import llama.cpp; nothing of it goes to standard error."""
+    # Its threads wait for one another hundreds of times per token, and spin while they do; if
+    # another thread has the core, that is for nothing.  With this they soon sleep: two threads
+    # on two cores take 10 ms a token undisturbed either way, and with one core busy 43 ms at
+    # p90 instead of 156.  OpenMP reads it once, when it is loaded.
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+    import llama_cpp
+    from llama_cpp import _internals, llama
+
+    errors: deque[str] = deque(maxlen=8)
+
+    def keep_errors(level: int, text: bytes, _: object) -> None:
+        if level == _ERROR:
+            errors.append(text.decode(errors="replace").strip())
+
+    log = llama_cpp.llama_log_callback(keep_errors)
+    llama_cpp.llama_log_set(log, None)
+    # To keep it quiet the library points the whole process's standard output and error
+    # at /dev/null for a while, and so loses what other threads write there.
+    for module in (_internals, llama):
+        module.suppress_stdout_stderr = lambda disable: nullcontext()
+    return _Library(llama_cpp, errors, log)

@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from edgevoice.adapters.llama import _BATCH as BATCH
+from edgevoice.adapters.llama import LlamaModel
+from edgevoice.core.commands import Message
+from edgevoice.core.tuning import HistoryTuning
+from edgevoice.errors import EngineError, ModelError
+from tests.adapters.engines import model
+
+pytestmark = pytest.mark.engines
+
+SYSTEM = Message("system", HistoryTuning().system_prompt)
+FRANCE = [SYSTEM, Message("user", "What is the capital of France?")]
+SEA = [SYSTEM, Message("user", "Why is the sea salt?")]
+LONG = [SYSTEM, Message("user", "The lamp and the door and the window are open. " * 25)]
+
+
+def load(path: Path, context_tokens: int = 512) -> LlamaModel:
+    return LlamaModel(
+        path,
+        context_tokens=context_tokens,
+        threads=1,
+        max_tokens=24,
+        temperature=0.0,
+        repeat_penalty=1.1,
+    )
+
+
+@pytest.fixture(scope="module")
+def path() -> Path:
+    return model("smollm2-135m-instruct-q4_1", "llm")
+
+
+@pytest.fixture(scope="module")
+def expected(path: Path) -> dict[str, str]:
+    """Answers of models that were never asked anything before."""
+    return {chat[-1].text: answer(load(path), chat) for chat in (FRANCE, SEA)}
+
+
+@pytest.fixture(scope="module")
+def llm(path: Path) -> LlamaModel:
+    return load(path)
+
+
+def never() -> bool:
+    return False
+
+
+def after(polls: int) -> Callable[[], bool]:
+    """Cancelled from that many questions on."""
+    count = iter(range(polls))
+    return lambda: next(count, None) is None
+
+
+def answer(llm: LlamaModel, chat: list[Message]) -> str:
+    return "".join(llm.reply(chat, never))
+
+
+def test_paris(expected: dict[str, str]) -> None:
+    assert "Paris" in expected[FRANCE[-1].text]
+
+
+def test_the_answer_stops_at_its_end_and_shows_no_markers(llm: LlamaModel) -> None:
+    text = answer(llm, FRANCE)
+    assert text.endswith(".")
+    assert "<|" not in text
+
+
+def test_a_second_question_is_answered_as_by_a_fresh_model(
+    llm: LlamaModel, expected: dict[str, str]
+) -> None:
+    for chat in (FRANCE, SEA, SEA, FRANCE):
+        assert answer(llm, chat) == expected[chat[-1].text]
+
+
+@pytest.mark.parametrize("pieces", [0, 1, 2, 5])
+def test_an_abandoned_answer_spoils_nothing(
+    llm: LlamaModel, expected: dict[str, str], pieces: int
+) -> None:
+    list(islice(llm.reply(SEA, never), pieces))
+    assert answer(llm, FRANCE) == expected[FRANCE[-1].text]
+    assert answer(llm, SEA) == expected[SEA[-1].text]
+
+
+def test_cancelled_between_tokens_it_stops_at_the_next(
+    llm: LlamaModel, expected: dict[str, str]
+) -> None:
+    cancelled = Event()
+    pieces = 0
+    for pieces, _ in enumerate(llm.reply(SEA, cancelled.is_set), start=1):
+        if pieces == 3:
+            cancelled.set()
+    assert pieces == 3
+    assert answer(llm, SEA) == expected[SEA[-1].text]
+
+
+@pytest.mark.parametrize("polls", [0, 1, 300, 700, 1500])
+def test_cancelled_inside_the_prompt_it_says_nothing_and_spoils_nothing(
+    llm: LlamaModel, expected: dict[str, str], polls: int
+) -> None:
+    answer(llm, FRANCE)
+    cancelled = after(polls)
+    assert list(llm.reply(LONG, cancelled)) == []
+    assert cancelled()
+    assert answer(llm, FRANCE) == expected[FRANCE[-1].text]
+    assert answer(llm, SEA) == expected[SEA[-1].text]
+
+
+def test_a_prompt_whose_reading_was_cancelled_can_be_asked_again(path: Path) -> None:
+    llm = load(path)
+    list(llm.reply(LONG, after(700)))
+    assert answer(llm, LONG) == answer(load(path), LONG)
+
+
+def test_what_was_read_before_a_cancelled_step_is_usable(path: Path) -> None:
+    llm = load(path)
+    prompt = llm._prompt(LONG, answer=True)
+    assert not llm._read(prompt, after(700))
+
+    good = prompt[:BATCH]
+    assert llm._llama.input_ids[:BATCH].tolist() == good
+    assert next(llm._answer(good, never)) == next(load(path)._answer(good, never))
+
+
+def test_what_was_read_ahead_is_not_read_again(path: Path, expected: dict[str, str]) -> None:
+    llm = load(path)
+    llm.prefill([SYSTEM, Message("user", "What is the capital")], never)
+
+    polls = 0
+
+    def count() -> bool:
+        nonlocal polls
+        polls += 1
+        return False
+
+    llm.prefill(FRANCE, count)
+    assert polls
+    polls = 0
+    llm.prefill(FRANCE, count)
+    assert polls < 5
+    assert answer(llm, FRANCE) == expected[FRANCE[-1].text]
+
+
+def test_a_character_is_never_split(llm: LlamaModel) -> None:
+    tokens = llm._llama.tokenize("Zoë said 你好 🙂".encode(), add_bos=False)
+    with pytest.raises(UnicodeDecodeError):
+        [llm._llama.detokenize([token]).decode() for token in tokens]
+    pieces = list(llm._text(iter(tokens)))
+    assert "".join(pieces) == "Zoë said 你好 🙂"
+    assert "�" not in "".join(pieces)
+
+
+def test_the_longest_answer_is_max_tokens(llm: LlamaModel) -> None:
+    story = [Message("user", "Tell me a very long story about a dragon.")]
+    assert 10 < llm.count_tokens(answer(llm, story)) <= 25
+
+
+def test_a_full_window_ends_the_answer(path: Path) -> None:
+    llm = load(path, context_tokens=256)
+    words = "dragon " * 210
+    room = 256 - len(llm._prompt([Message("user", words)], answer=True))
+    assert 0 < room < 24
+    assert len(list(llm.reply([Message("user", words)], never))) <= room
+
+
+def test_a_conversation_that_does_not_fit_is_one_line(llm: LlamaModel) -> None:
+    with pytest.raises(EngineError, match=r"tokens does not fit .* window of 512; ") as caught:
+        answer(llm, [Message("user", "dragon " * 600)])
+    assert "\n" not in str(caught.value)
+
+
+def test_tokens_are_counted(llm: LlamaModel) -> None:
+    assert llm.count_tokens("") == 0
+    assert llm.count_tokens("hello there") == 2
+    assert llm.context_tokens == 512
+
+
+def test_a_missing_model_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"no\.gguf is missing; fetch"):
+        load(tmp_path / "no.gguf")
+
+
+@pytest.fixture(params=[0, 100, 1_000_000, 50_000_000])
+def broken(request: pytest.FixtureRequest, path: Path, tmp_path: Path) -> Iterator[Path]:
+    copy = Path(shutil.copy(path, tmp_path / "broken.gguf"))
+    os.truncate(copy, request.param)
+    yield copy
+    copy.unlink()
+
+
+def test_a_truncated_model_is_one_line_and_nothing_else(
+    broken: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(
+        ModelError, match=r"broken\.gguf cannot be loaded \((?!Fail).+\); "
+    ) as caught:
+        load(broken)
+    assert "\n" not in str(caught.value)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_loading_and_answering_writes_nothing(
+    path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    answer(load(path), FRANCE)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_loading_leaves_the_standard_streams_of_other_threads_alone(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def redirect(*_: int) -> None:
+        raise AssertionError("standard output or error was redirected")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "dup2", redirect)
+        load(path)
