@@ -18,5 +18,8 @@ def run(args: argparse.Namespace) -> int:
     """Print it; the exit status."""
     from edgevoice import diagram
 
-    print({"table": diagram.table, "mermaid": diagram.mermaid, "svg": diagram.svg}[args.format](), end="")
+    print(
+        {"table": diagram.table, "mermaid": diagram.mermaid, "svg": diagram.svg}[args.format](),
+        end="",
+    )
     return 0

@@ -1,0 +1,33 @@
+# Two commands do all of their own set-up and may be repeated: make run, make test.
+
+BIN := .venv/bin
+
+.PHONY: help setup setup-dev run test lint bench clean
+
+help: ## show this
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST)
+
+setup: ## install all it takes to run, in .venv
+	@tools/setup.sh
+
+setup-dev: ## and all it takes to test
+	@tools/setup.sh --dev
+
+run: setup ## talk to it; without a microphone, hold the demo conversation
+	@$(BIN)/edgevoice run --or-demo demo
+
+test: lint ## check and test everything
+	@$(BIN)/python -m pytest
+
+lint: setup-dev ## style, types and import rules
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: setup-dev ## measure what the README's figures come from
+	@$(BIN)/python -m bench
+
+clean: ## remove what was made here; kept wheels and models stay
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf build dist demo edgevoice.egg-info

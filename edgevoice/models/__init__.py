@@ -1,0 +1,1 @@
+"""The models: which there are, where they lie, how they get there."""
