@@ -46,8 +46,8 @@ def mermaid() -> str:
     """The moves between states as a Mermaid state diagram."""
     lines = ["stateDiagram-v2", "    [*] --> PREPARING"]
     for source, targets in MOVES.items():
-        for target in sorted(targets, key=lambda s: s.name):
-            lines.append(f"    {source.name} --> {target.name}")
+        names = sorted(target.name for target in targets)
+        lines += [f"    {source.name} --> {name}" for name in names]
     for state in State:
         phases = [p for p in Place if p.state is state]
         if len(phases) > 1:
@@ -85,10 +85,6 @@ def svg() -> str:
 def _state(root: ET.Element, state: State) -> None:
     x, y = _POSITIONS[state]
     phases = [p for p in Place if p.state is state]
-    colour = "#%02x%02x%02x" % tuple(
-        round(255 - 110 * c) if any(pattern(phases[0]).colour) else 238
-        for c in (1 - part for part in pattern(phases[0]).colour)
-    )
     ET.SubElement(
         root,
         "rect",
@@ -97,7 +93,7 @@ def _state(root: ET.Element, state: State) -> None:
         width=str(_WIDTH),
         height=str(_HEIGHT),
         rx="12",
-        fill=colour,
+        fill=_tint(phases[0]),
         stroke="#555555",
     )
     _label(root, x, y - 6, state.name, 13, "bold")
@@ -108,6 +104,14 @@ def _state(root: ET.Element, state: State) -> None:
             _label(root, x, y + 6 + step * i, name, 9)
     else:
         _label(root, x, y + 14, lexicon("en").labels[phases[0]], 11)
+
+
+def _tint(place: Place) -> str:
+    """The colour of the place's lamp, pale; grey for a lamp that is out."""
+    light = pattern(place).colour
+    if not any(light):
+        return "#eeeeee"
+    return "#" + "".join(f"{round(145 + 110 * part):02x}" for part in light)
 
 
 def _arrow(root: ET.Element, source: State, target: State) -> None:

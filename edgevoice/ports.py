@@ -103,7 +103,7 @@ class WakeWord(Protocol):
 
     @property
     def lag_ms(self) -> int:
-        """From the end of the phrase to the end of the chunk that fires."""
+        """How far before the end of the firing chunk the words after the phrase begin."""
 
     @property
     def chunk(self) -> int:

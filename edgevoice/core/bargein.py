@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from edgevoice.core.events import RATE, SoundFrame, SpokenWord, Word
-from edgevoice.core.lexicon import Lexicon, words
+from edgevoice.core.lexicon import Lexicon, find_phrase, words
 from edgevoice.core.tuning import BargeIn
 
 _MIN_WORD_CONFIDENCE = 0.5
@@ -61,8 +61,7 @@ class Evidence:
         ``floor`` is the energy that the room's own noise may reach, RMS of full
         scale.
         """
-        loud = frame.energy > max(self._tuning.interrupt_energy_threshold, floor)
-        evident = loud and frame.vad > self._tuning.interrupt_vad_threshold
+        evident = self._is_evident(frame, max(self._tuning.interrupt_energy_threshold, floor))
         self._frames.append((frame.end - frame.samples, frame.samples, evident))
         window = self._tuning.onset_ms * RATE // 1000
         while sum(n for _, n, _ in self._frames) - self._frames[0][1] >= window:
@@ -72,6 +71,16 @@ class Evidence:
         if not evident or length < window or 3 * speech < 2 * length:
             return None
         return next(start for start, _, yes in self._frames if yes)
+
+    def _is_evident(self, frame: SoundFrame, threshold: float) -> bool:
+        """Whether the frame is speech, or loud enough that a doubtful one will do.
+
+        A hold costs little, and the judge listens on; what must not happen is
+        that the device talks on over somebody.
+        """
+        sure = frame.vad > self._tuning.interrupt_vad_threshold
+        likely = frame.vad > self._tuning.interrupt_vad_when_loud
+        return (frame.energy > threshold and sure) or (frame.energy > 2 * threshold and likely)
 
 
 class Judge:
@@ -84,7 +93,9 @@ class Judge:
         self._tuning = tuning
         self._lexicon = lexicon
         self._spoken: list[str] = []
-        self._hard = [tuple(words(phrase)) for phrase in tuning.hard_words]
+        self._hard = frozenset(
+            " ".join(words(phrase)) for phrase in tuning.hard_words or lexicon.hard_words
+        )
         self.onset = onset
         self._text = ""
         self._final: tuple[Word, ...] | None = None
@@ -149,10 +160,7 @@ class Judge:
         return words(" ".join(sure))
 
     def _hard_word(self, said: list[str]) -> str:
-        for phrase in self._hard:
-            if any(tuple(said[i : i + len(phrase)]) == phrase for i in range(len(said))):
-                return " ".join(phrase)
-        return ""
+        return find_phrase(said, self._hard) or ""
 
     def _substance(self, said: list[str]) -> list[str]:
         """The words that are neither soft-acks nor fillers."""

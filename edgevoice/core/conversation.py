@@ -74,7 +74,7 @@ class Conversation:
         self.policy = make_policy(tuning.turn, self.lexicon, tuning.barge_in)
         self.noise = NoiseFloor()
         self.evidence = Evidence(tuning.barge_in)
-        self.history = History(tuning.history, at)
+        self.history = History(tuning.history, at, summary_heading=self.lexicon.phrases["summary"])
         self.breakers = {
             kind: CircuitBreaker(
                 tuning.recovery.breaker_faults,
@@ -221,7 +221,12 @@ class Conversation:
         heard = self.hearing
         if heard is None:
             return Linguistic("", None, self.heard_until, 1.0)
-        return Linguistic(heard.text, heard.confidence, heard.changed_at, heard.tracker.stability(self.heard_until))
+        return Linguistic(
+            heard.text,
+            heard.confidence,
+            heard.changed_at,
+            heard.tracker.stability(self.heard_until),
+        )
 
     def clock_of(self, sample: int) -> float:
         """The monotonic time at which sample ``sample`` was heard, by the newest frame."""
@@ -274,4 +279,3 @@ def _ms(start: float | None, end: float | None) -> float | None:
     if start is None or end is None:
         return None
     return (end - start) * 1000
-

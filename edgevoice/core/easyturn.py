@@ -120,7 +120,7 @@ class EasyTurn(_Listening):
         self._barge_in = barge_in
         self._hysteresis = Hysteresis(turn.hysteresis_window_ms)
         self._text = ""
-        self._is_open = self._is_short_answer = False
+        self._is_open = self._is_enough = False
 
     def reset(self, at: int) -> None:
         """A new utterance begins at sample ``at``."""
@@ -153,7 +153,8 @@ class EasyTurn(_Listening):
         if text != self._text:
             self._text = text
             self._is_open = ends_open(text, self._lexicon)
-            self._is_short_answer = self._lexicon.is_short_answer(text)
+            long_enough = len(text) >= self._turn.min_text_length
+            self._is_enough = text != "" and (long_enough or self._lexicon.is_short_answer(text))
 
     def _missing(self, heard: Linguistic, silence_ms: float, now: int) -> Blocker:
         """The first condition that is not met, in EasyTurn's order."""
@@ -162,7 +163,7 @@ class EasyTurn(_Listening):
             return Blocker.SPEAKING
         if silence_ms < self._patience_ms():
             return Blocker.INCOMPLETE if self._is_open else Blocker.SILENCE
-        if not heard.text or not (len(heard.text) >= turn.min_text_length or self._is_short_answer):
+        if not self._is_enough:
             return Blocker.TEXT_LENGTH
         if heard.certainty < turn.min_confidence_to_speak:
             return Blocker.CONFIDENCE

@@ -1,28 +1,8 @@
-"""When to try again, and when to stop trying."""
+"""When to stop trying."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-
-
-class Backoff:
-    """The waits between attempts, in seconds; success starts them over."""
-
-    def __init__(self, waits: Sequence[float]) -> None:
-        self._waits = tuple(waits)
-        self.attempts = 0
-
-    def next(self) -> float | None:
-        """How long to wait before the next attempt; None when they are used up."""
-        if self.attempts >= len(self._waits):
-            return None
-        self.attempts += 1
-        return self._waits[self.attempts - 1]
-
-    def reset(self) -> None:
-        """It worked."""
-        self.attempts = 0
 
 
 class CircuitBreaker:

@@ -57,9 +57,8 @@ class Splitter:
             self._pending.append(_Word(text))
         if self._pending:
             # What cannot be said, like an emoji, may still carry the full stop.
-            last = self._pending[-1]
-            last.end = max(last.end, _ending(raw, self._lexicon))
-            if self._ends_piece(last.end):
+            end = self._pending[-1].end = _ending(raw, self._lexicon)
+            if self._ends_piece(end):
                 pieces.extend(self._cut(len(self._pending)))
         return pieces
 
@@ -70,7 +69,7 @@ class Splitter:
             and text.lower() in self._lexicon.conjunctions
         ):
             yield from self._cut(len(self._pending))
-        while self._pending and self._length() + len(text) > self._limit:
+        while self._length() + len(text) > self._limit:
             yield from self._cut(self._best_cut())
 
     def _best_cut(self) -> int:
@@ -87,8 +86,10 @@ class Splitter:
         """The first ``count`` pending words as a piece; none of none."""
         piece = " ".join(word.text for word in self._pending[:count])
         del self._pending[:count]
-        self._first = self._first and not piece
-        return [piece] if piece else []
+        if not piece:
+            return []
+        self._first = False
+        return [piece]
 
     def _length(self) -> int:
         """Characters of the pending words, each with the space after it."""
@@ -123,7 +124,7 @@ def _ending(raw: RawWord, lexicon: Lexicon) -> _End:
         return _End.CLAUSE if raw.following.islower() else _End.SENTENCE
     if tail.endswith("."):
         return _full_stop(tail[:-1].lstrip("\"'“‘«([{*_").lower(), raw, lexicon)
-    if tail.endswith((",", ";", ":", "–", "—")) or raw.following in ("–", "—"):
+    if tail.endswith((",", ";", ":", "–", "—")):
         return _End.CLAUSE
     return _End.NONE
 

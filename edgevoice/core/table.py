@@ -5,16 +5,16 @@ Theory of operation
 
 The device is in exactly one `State`.  Two states have an inner life: while
 PROCESSING it waits for the language model, for a tool or for a long task;
-while SPEAKING its voice plays or is held.  The leaves of that tree are the
-`Place`\\ s, and the machine moves between places.
+while SPEAKING its voice plays or is held.  The leaves of that tree are places
+(`Place`), and the machine moves between them.
 
 `TABLE` has one `Row` for each place and event that belong together.  A row
-names the rule that handles the event (a method of
-`edgevoice.core.conversation.Conversation`) and every place the rule may lead
-to.  An event that has no row where it arrives is refused: it changes nothing
-and is reported.  An event of a turn that is over is stale and is dropped
-before the table is asked, so a late token or a late audio chunk can never
-move the machine; there is no ``interrupted`` flag that could be forgotten.
+names the rule that handles the event (a function of `edgevoice.core.rules`)
+and every place the rule may lead to.  An event that has no row where it
+arrives is refused: it changes nothing and is reported.  An event of a turn
+that is over is stale and is dropped before the table is asked, so a late token
+or a late audio chunk can never move the machine; there is no ``interrupted``
+flag that could be forgotten.
 
 The usual way round is::
 
@@ -208,7 +208,7 @@ _Rows = dict[type[ev.Event], Row]
 
 
 def _rows(places: Iterable[Place], rows: _Rows) -> dict[Place, _Rows]:
-    return {place: rows for place in places}
+    return dict.fromkeys(places, rows)
 
 
 def _joined(*parts: dict[Place, _Rows]) -> dict[Place, _Rows]:

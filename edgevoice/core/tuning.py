@@ -146,6 +146,13 @@ class BargeIn:
         ge=0, le=1,
     )  # fmt: skip
     interrupt_vad_threshold: float = knob(0.6, "Speech probability that is evidence.", ge=0, le=1)
+    interrupt_vad_when_loud: float = knob(
+        0.2,
+        "The same for a sound twice as loud as that: of two voices at once the echo canceller "
+        "leaves fragments, which the speech detector scores low.",
+        ge=0,
+        le=1,
+    )
     min_words: int = knob(
         2, "Substantial words that make an interruption.", unit="words", ge=1, le=10
     )
@@ -164,8 +171,8 @@ class BargeIn:
         3.0, "How far back the device's own words are remembered for that.", unit="s", ge=0, le=30
     )
     hard_words: list[str] = knob(
-        ["stop", "wait", "no", "cancel", "quiet", "enough", "hold on"],
-        "One of these stops the answer at once.",
+        [],
+        "Words that stop the answer at once; [] takes the language's own (stop, wait, no, …).",
     )
     preroll_ms: int = knob(
         300, "Audio before the onset that the recogniser gets, so no syllable is lost.",

@@ -53,13 +53,11 @@ class Audio:
     )
     period_ms: int = knob(
         10,
-        "Length of one block of sound; shorter answers faster and costs more.",
+        "Length of one block of sound, of which the card holds two or three; shorter reacts "
+        "faster and costs more. Raise it when the log tells of xruns.",
         unit="ms",
         ge=5,
         le=40,
-    )
-    periods: int = knob(
-        3, "Blocks in the sound card's buffer; raise it when the log tells of xruns.", ge=2, le=16
     )
     echo: str = knob(
         "webrtc",
@@ -139,10 +137,6 @@ class Tts:
         "en_US-joe-medium", "Name of a voice (edgevoice models list) or path of a Piper voice."
     )
     length_scale: float = knob(1.0, "Pace: 0.8 is quick, 1.3 slow.", ge=0.3, le=3)
-    noise_scale: float = knob(
-        0.667, "Variety of the sound; 0 says a sentence the same way every time.", ge=0, le=2
-    )
-    noise_w_scale: float = knob(0.8, "Variety of the rhythm.", ge=0, le=2)
     threads: int = knob(0, "CPU threads it may use; 0 leaves it to the engine.", ge=0, le=64)
 
 
@@ -156,12 +150,6 @@ class Gpio:
         choices=("auto", "on", "off"),
     )
     button_pin: int = knob(17, "Pin of the button, as a BCM number.", ge=0, le=27)
-    button_pull_up: bool = knob(
-        True, "true: the button connects the pin to ground; false: to 3.3 V."
-    )
-    debounce_ms: int = knob(
-        20, "Changes of the button shorter than this are bounces.", unit="ms", ge=0, le=200
-    )
     led_pins: list[int] = knob(
         [22, 23, 24],
         "BCM numbers of the red, green and blue pin, or of one pin for a plain lamp, "
@@ -181,13 +169,6 @@ class Privacy:
     log_transcripts: bool = knob(
         False, "true writes what was said and answered into the log. Nothing else ever does."
     )
-
-
-@dataclass(frozen=True)
-class Control:
-    """The socket that edgevoice status, mute, say and others talk to."""
-
-    socket: str = knob("/run/edgevoice/control.sock", "Path of the socket.")
 
 
 @dataclass(frozen=True)
@@ -247,7 +228,6 @@ class Settings:
     tts: Tts = field(default_factory=Tts)
     gpio: Gpio = field(default_factory=Gpio)
     privacy: Privacy = field(default_factory=Privacy)
-    control: Control = field(default_factory=Control)
     models: Models = field(default_factory=Models)
     log: Log = field(default_factory=Log)
 

@@ -156,8 +156,11 @@ class Play(Stage[Chunk | End]):
 
     fault_kind = FaultKind.DEVICE
 
-    def __init__(self, events: Post, speaker: Speaker, reference: Reference) -> None:
+    def __init__(
+        self, events: Post, speaker: Speaker, reference: Reference, volume: float = 1.0
+    ) -> None:
         super().__init__("play", events, capacity=4096)
+        self._volume = volume
         self._speaker = speaker
         self._reference = reference
         self._tracks: dict[int, Track] = {}
@@ -269,7 +272,7 @@ class Play(Stage[Chunk | End]):
             track.piece, track.piece_start = chunk.piece, track.length
         start = track.piece_start
         words = tuple(SpokenWord(w.text, start + w.start, start + w.end) for w in chunk.words)
-        track.append(chunk.samples)
+        track.append((chunk.samples * self._volume).astype(np.int16))
         self.emit(
             PieceBuffered(
                 time.monotonic(), chunk.turn, chunk.piece, words, track.length, chunk.rate

@@ -82,12 +82,12 @@ BROKEN: dict[str, tuple[bytes, list[tuple[int, str]]]] = {
         [(2, "llm.model: expected a text, got nothing")],
     ),
     "empty text": (
-        b'control:\n  socket: ""\n',
-        [(2, "control.socket: expected a text, got an empty text")],
+        b'tts:\n  voice: ""\n',
+        [(2, "tts.voice: expected a text, got an empty text")],
     ),
     "control character": (
-        b'control:\n  socket: "a\\0b"\n',
-        [(2, 'control.socket: expected a text, got "a\\u0000b"')],
+        b'tts:\n  voice: "a\\0b"\n',
+        [(2, 'tts.voice: expected a text, got "a\\u0000b"')],
     ),
     "half a surrogate pair": (
         b'llm:\n  model: "\\ud800"\n',

@@ -58,11 +58,7 @@ def come_back(c: Conversation, cause: Cause) -> None:
 def _speak_on(c: Conversation, cause: Cause) -> None:
     answer = c.answer
     assert answer is not None
-    c.do(
-        cmd.ResumePlayback(
-            answer.turn, c.history.resume_position(answer.spoken, answer.position)
-        )
-    )
+    c.do(cmd.ResumePlayback(answer.turn, c.history.resume_position(answer.spoken, answer.position)))
     c.move(Place.PLAYING, cause, answer.turn)
 
 

@@ -60,9 +60,7 @@ def frame_in_idle(c: Conversation, event: ev.Event) -> None:
     if onset is not None:
         preroll = c.tuning.barge_in.preroll_ms * ev.RATE // 1000
         c.evidence.reset()
-        steps.listen(
-            c, Cause.USER_START, max(0, onset - preroll), c.tuning.timeouts.nothing_said_s
-        )
+        steps.listen(c, Cause.USER_START, max(0, onset - preroll), c.tuning.timeouts.nothing_said_s)
 
 
 def frame_in_listening(c: Conversation, event: ev.Event) -> None:
@@ -183,7 +181,7 @@ def transcript_while_thinking(c: Conversation, event: ev.Event) -> None:
 
 
 def transcript_while_working(c: Conversation, event: ev.Event) -> None:
-    """ "Stop" and "cancel" act at once; all else waits."""
+    """What calls the tool off acts at once; all else waits."""
     _take(c, event)
     assert c.hearing is not None
     if c.lexicon.stops(c.hearing.text):

@@ -138,9 +138,7 @@ def button_pressed(c: Conversation, event: ev.Event) -> None:
     elif c.place in (Place.IDLE, Place.LISTENING, Place.INTERRUPTED):
         steps.cancel_answer(c)
         if c.place is Place.IDLE:
-            steps.listen(
-                c, Cause.BUTTON_PRESSED, c.heard_until, c.tuning.timeouts.nothing_said_s
-            )
+            steps.listen(c, Cause.BUTTON_PRESSED, c.heard_until, c.tuning.timeouts.nothing_said_s)
         elif c.hearing is None:
             steps.begin_utterance(c, c.heard_until)
     else:

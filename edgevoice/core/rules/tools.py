@@ -47,9 +47,7 @@ def wait_for_tool(c: Conversation, answer: Answer, long_running: bool) -> None:
 def tool_done(c: Conversation, event: ev.Event) -> None:
     """The model gets the result and goes on."""
     assert isinstance(event, ev.ToolDone)
-    answer = next(
-        (a for a in (c.answer, c.parked) if a is not None and a.call == event.call), None
-    )
+    answer = next((a for a in (c.answer, c.parked) if a is not None and a.call == event.call), None)
     if answer is None:
         return
     answer.result = shortened(event.result)

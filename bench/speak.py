@@ -1,0 +1,121 @@
+"""How soon and how fast the device speaks, against `PiperVoice.synthesize`.
+
+Both say the same sentences by turns in one process, so that whatever else the machine
+does weighs on both alike.
+"""
+
+from __future__ import annotations
+
+import logging
+import platform
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from edgevoice.adapters.piper import PiperSynthesiser
+from edgevoice.models.catalogue import Role
+from edgevoice.models.paths import resolve
+
+VOICE = "en_US-joe-medium"
+RUNS = 12
+TEXT = (
+    "The weather tomorrow will be sunny with a high of twenty degrees and a light wind from "
+    "the west and in the evening clouds will come over the hills so that you may want to take "
+    "a warm coat when you go"
+)
+LENGTHS = (5, 10, 20, 40)
+TARGETS = {20: 4.0}
+"""Words of a sentence, and how many times sooner than Piper it must begin."""
+
+Row: TypeAlias = dict[str, Any]
+Speaker: TypeAlias = Callable[[str], Iterator[int]]
+"""Says a text; yields the samples of each chunk as it comes."""
+
+
+def rows() -> list[Row]:
+    """The figures of the suite; takes about a minute."""
+    logging.getLogger("piper").setLevel(logging.ERROR)
+    voice = resolve(VOICE, Role.TTS)
+    with TemporaryDirectory() as cache:
+        ours, rate = _ours(voice, Path(cache))
+        piper = _pipers(voice)
+        return [row for words in LENGTHS for row in _compare(ours, piper, rate, words)]
+
+
+def _compare(ours: Speaker, piper: Speaker, rate: int, words: int) -> list[Row]:
+    text = " ".join(TEXT.split()[:words]) + "."
+    for warm_up in (ours, piper):
+        sum(warm_up(text))
+    both = [(_timed(ours, text, rate), _timed(piper, text, rate)) for _ in range(RUNS)]
+    first, baseline = (np.array([turn[side][0] for turn in both]) for side in (0, 1))
+    rtf, their_rtf = (np.array([turn[side][1] for turn in both]) for side in (0, 1))
+    sooner = TARGETS.get(words)
+    return [
+        _row(
+            f"first audio, {words} words",
+            "ms",
+            1000 * first,
+            1000 * baseline,
+            target=f">= {sooner:g} times sooner" if sooner else "",
+            holds=bool(np.median(baseline) >= sooner * np.median(first)) if sooner else None,
+        ),
+        _row(f"real-time factor, {words} words", "", rtf, their_rtf),
+    ]
+
+
+def _timed(speaker: Speaker, text: str, rate: int) -> tuple[float, float]:
+    """Seconds to the first chunk, and seconds of work per second of speech."""
+    started = time.perf_counter()
+    chunks = speaker(text)
+    samples = next(chunks)
+    first = time.perf_counter() - started
+    samples += sum(chunks)
+    return first, (time.perf_counter() - started) * rate / samples
+
+
+def _row(
+    metric: str, unit: str, values: Any, baseline: Any, target: str = "", holds: bool | None = None
+) -> Row:
+    p50, p95, p99 = (float(np.percentile(values, q)) for q in (50, 95, 99))
+    return {
+        "suite": "speak",
+        "metric": metric,
+        "unit": unit,
+        "n": len(values),
+        "p50": p50,
+        "p95": p95,
+        "p99": p99,
+        "target": target,
+        "holds": holds,
+        "baseline": float(np.median(baseline)),
+        "machine": f"{platform.machine()}, {platform.system()}",
+    }
+
+
+def _ours(voice: Path, cache: Path) -> tuple[Speaker, int]:
+    synthesiser = PiperSynthesiser(voice, cache)
+
+    def speak(text: str) -> Iterator[int]:
+        return (len(speech.samples) for speech in synthesiser.speak(text, lambda: False))
+
+    return speak, synthesiser.rate
+
+
+def _pipers(voice: Path) -> Speaker:
+    from piper import PiperVoice
+
+    loaded = PiperVoice.load(voice)
+
+    def speak(text: str) -> Iterator[int]:
+        return (len(chunk.audio_int16_array) for chunk in loaded.synthesize(text))
+
+    return speak
+
+
+if __name__ == "__main__":
+    for row in rows():
+        print(row)

@@ -1,0 +1,360 @@
+"""Where the parts meet: build them, start in order, stop in reverse.
+
+Start: parts are loaded side by side, then the speaker and the microphone are
+opened, then the stages start from the loudspeaker back to the microphone, so
+that nobody posts to a stage that does not run yet.  READY is last, when the
+microphone has delivered sound.  Stop: upstream first, each stage through its
+own inbox.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol
+
+from edgevoice.core import commands as cmd
+from edgevoice.core import events as ev
+from edgevoice.core.conversation import Conversation
+from edgevoice.core.lamps import pattern
+from edgevoice.core.table import Place, State
+from edgevoice.errors import DeviceError
+from edgevoice.ports import (
+    Button,
+    EchoCanceller,
+    Lamps,
+    LanguageModel,
+    Microphone,
+    Recogniser,
+    Speaker,
+    SpeechDetector,
+    Synthesiser,
+    WakeWord,
+)
+from edgevoice.runtime.driver import Driver, Recorder, Route
+from edgevoice.settings.schema import Settings, tuning
+from edgevoice.stages.capture import Capture, MicrophoneOrder, Reference
+from edgevoice.stages.listen import Listen, WakeGate
+from edgevoice.stages.play import Play
+from edgevoice.stages.recognise import RecogniseStage
+from edgevoice.stages.speak import Speak
+from edgevoice.stages.think import Think
+
+log = logging.getLogger(__name__)
+
+_FIRST_SOUND_S = 5.0
+"""A microphone that delivers nothing for so long after it was opened is deaf."""
+
+_SWITCH_INTERVAL_S = 0.0005
+"""A 10 ms ticker beside two busy Python threads slips 55 ms (p99) at the default of 5 ms."""
+
+
+@dataclass
+class Parts:
+    """Everything the house needs from the world."""
+
+    microphone: Microphone
+    speaker: Speaker
+    canceller: EchoCanceller
+    detector: SpeechDetector
+    wake: WakeWord
+    recogniser: Recogniser
+    model: LanguageModel
+    synthesiser: Synthesiser
+    lamps: Lamps
+    button: Button
+
+
+class Watcher(Protocol):
+    """Whoever wants to know what happens: the journal, the demo, the control socket."""
+
+    def moved(self, transition: cmd.Transition) -> None:
+        """The conversation moved."""
+
+    def turn_over(self, record: cmd.TurnRecord) -> None:
+        """A turn is over."""
+
+    def noticed(self, what: str, fields: Mapping[str, Any]) -> None:
+        """Something worth a line; never words that were said."""
+
+
+class EdgeVoice:
+    """The assistant, whole.  Use as a context manager: it runs inside."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        parts: Parts,
+        watchers: Sequence[Watcher] = (),
+        recorder: Callable[[Conversation], Recorder] | None = None,
+    ) -> None:
+        from edgevoice.adapters.resample import SoxrResampler
+
+        self._parts = parts
+        self._watchers = watchers
+        self._closing = ExitStack()
+        self._ended = threading.Event()
+        self.status = 0
+        core = Conversation(tuning(settings), time.monotonic())
+        self._core = core
+        self.driver = Driver(core, recorder(core) if recorder else None)
+        post = self.driver.post
+        reference = Reference()
+        self.play = Play(post, parts.speaker, reference, settings.audio.volume / 100)
+        self.speak = Speak(
+            post, parts.synthesiser, lambda: self.play.rate, SoxrResampler, self.play.post
+        )
+        self.think = Think(post, parts.model)
+        self.recognise = RecogniseStage(post, parts.recogniser)
+        wake = settings.wake_word
+        gate = WakeGate(wake.threshold, wake.threshold_while_speaking, wake.patience)
+        self.listen = Listen(
+            post, parts.canceller, parts.detector, parts.wake, gate, self.recognise.post
+        )
+        self.capture = Capture(
+            post, parts.microphone, reference, SoxrResampler.live, self.listen.post
+        )
+        self._earcons = settings.audio.earcons
+        self.driver.connect(self._routes())
+
+    # -- life -----------------------------------------------------------------------
+
+    def __enter__(self) -> EdgeVoice:
+        sys.setswitchinterval(_SWITCH_INTERVAL_S)
+        with ExitStack() as stack:
+            stack.callback(self._parts.lamps.close)
+            self._parts.lamps.show(pattern(Place.PREPARING))
+            self.play.open()
+            stack.callback(self._parts.speaker.stop)
+            self.capture.open()
+            stack.callback(self._parts.microphone.stop)
+            for stage in (
+                self.driver,
+                self.play,
+                self.speak,
+                self.think,
+                self.recognise,
+                self.listen,
+                self.capture,
+            ):
+                stage.start()
+                stack.callback(stage.stop)
+            self._wait_for_sound()
+            self._parts.button.start(self._pressed, self._released)
+            stack.callback(self._parts.button.close)
+            self._closing = stack.pop_all()
+        self.post(ev.Ready(time.monotonic()))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.post(ev.Shutdown(time.monotonic()))
+        self._ended.wait(5.0)
+        self._closing.close()
+
+    def _wait_for_sound(self) -> None:
+        deadline = time.monotonic() + _FIRST_SOUND_S
+        while self.capture.end == 0:
+            if time.monotonic() > deadline:
+                raise DeviceError(
+                    f"the microphone delivered no sound within {_FIRST_SOUND_S:.0f} s",
+                    "choose another with audio.input (edgevoice devices lists them)",
+                )
+            time.sleep(0.005)
+
+    def post(self, event: ev.Event) -> bool:
+        """Tell the conversation something, from any thread."""
+        return self.driver.post(event)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Until the conversation asks the process to end; false when it did not in time."""
+        return self._ended.wait(timeout)
+
+    def _pressed(self) -> None:
+        self.post(ev.ButtonPressed(time.monotonic()))
+
+    def _released(self) -> None:
+        self.post(ev.ButtonReleased(time.monotonic()))
+
+    # -- commands ---------------------------------------------------------------------
+
+    def _routes(self) -> dict[type[Any], Route]:
+        """Who carries out what."""
+        recognise, think, speak = self.recognise.post, self.think, self.speak
+        play, capture = self.play, self.capture
+        return {
+            cmd.Recognise: recognise,
+            cmd.FlushRecogniser: recognise,
+            cmd.StopRecognising: recognise,
+            cmd.SetMicrophone: lambda c: capture.post(
+                MicrophoneOrder.OPEN if c.open else MicrophoneOrder.CLOSE
+            ),
+            cmd.Generate: think.post,
+            cmd.CancelGeneration: lambda c: think.cancel(c.turn),
+            cmd.RunTool: self._no_such_tool,
+            cmd.CancelTool: lambda c: None,
+            cmd.Synthesise: speak.post,
+            cmd.EndSpeech: speak.post,
+            cmd.CancelSynthesis: lambda c: speak.cancel(c.turn),
+            cmd.StartPlayback: lambda c: play.let_out(c.turn),
+            cmd.HoldPlayback: lambda c: play.hold(c.turn),
+            cmd.ResumePlayback: lambda c: play.resume(c.turn, c.position),
+            cmd.DropPlayback: lambda c: play.drop(c.turn),
+            cmd.PlayEarcon: lambda c: play.chime(c.name) if self._earcons else None,
+            cmd.Transition: self._moved,
+            cmd.TurnRecord: self._turn_over,
+            cmd.Refused: lambda c: self._notice("refused", place=c.place.value, event=c.event),
+            cmd.Warn: lambda c: self._notice(c.what, turn=c.turn),
+            cmd.RebuildPart: lambda c: self._notice("rebuild", part=c.part),
+            cmd.ReopenDevice: self._reopen,
+            cmd.Exit: self._exit,
+        }
+
+    def _no_such_tool(self, command: cmd.RunTool) -> None:
+        """No skill is installed: the model is told so."""
+        result = json.dumps({"error": f"there is no tool named {command.name}"})
+        self.post(ev.ToolDone(time.monotonic(), command.turn, command.call, result))
+
+    def _moved(self, transition: cmd.Transition) -> None:
+        self.listen.device_speaks = transition.target.state is State.SPEAKING
+        self._parts.lamps.show(pattern(transition.target))
+        for watcher in self._watchers:
+            watcher.moved(transition)
+
+    def _turn_over(self, record: cmd.TurnRecord) -> None:
+        for watcher in self._watchers:
+            watcher.turn_over(record)
+
+    def _notice(self, what: str, **fields: Any) -> None:
+        for watcher in self._watchers:
+            watcher.noticed(what, fields)
+
+    def _reopen(self, command: cmd.ReopenDevice) -> None:
+        if command.device is ev.Device.MICROPHONE:
+            self.capture.post(MicrophoneOrder.REOPEN)
+        else:
+            threading.Thread(target=self.play.reopen, name="reopen", daemon=True).start()
+
+    def _exit(self, command: cmd.Exit) -> None:
+        self.status = command.status
+        self._ended.set()
+
+
+def load(
+    settings: Settings,
+    microphone: Microphone,
+    speaker: Speaker,
+    lamps: Lamps,
+    button: Button,
+) -> Parts:
+    """Build the engines the settings name, side by side.
+
+    Raises `edgevoice.errors.ModelError` for the first model that is missing or
+    broken.
+    """
+
+    def model(name: str, role: str) -> Path:
+        return _resolve(settings, name, role)
+
+    with ThreadPoolExecutor(4) as pool:
+        recogniser = pool.submit(_recogniser, model(settings.recogniser.model, "asr"))
+        llm = pool.submit(_language_model, settings, model(settings.llm.model, "llm"))
+        voice = pool.submit(synthesiser, settings)
+        wake = pool.submit(
+            _wake, model(settings.wake_word.model, "wake"), model("openwakeword", "wake-features")
+        )
+        return Parts(
+            microphone=microphone,
+            speaker=speaker,
+            canceller=_canceller(settings),
+            detector=_detector(),
+            wake=wake.result(),
+            recogniser=recogniser.result(),
+            model=llm.result(),
+            synthesiser=voice.result(),
+            lamps=lamps,
+            button=button,
+        )
+
+
+def _canceller(settings: Settings) -> EchoCanceller:
+    from edgevoice.adapters.aec import Passthrough, WebRtcEchoCanceller
+
+    if settings.audio.echo == "none":
+        return Passthrough()
+    return WebRtcEchoCanceller(settings.audio.delay_ms)
+
+
+def _detector() -> SpeechDetector:
+    from edgevoice.adapters.vad import SileroDetector
+
+    return SileroDetector()
+
+
+def _wake(model: Path, features: Path) -> WakeWord:
+    from edgevoice.adapters.wakeword import OpenWakeWord
+
+    return OpenWakeWord([model], features)
+
+
+def _recogniser(model: Path) -> Recogniser:
+    from edgevoice.adapters.vosk import VoskRecogniser
+
+    return VoskRecogniser(model)
+
+
+def _language_model(settings: Settings, model: Path) -> LanguageModel:
+    from edgevoice.adapters.llama import LlamaModel
+
+    cores = os.cpu_count() or 1
+    return LlamaModel(
+        model,
+        context_tokens=settings.history.context_tokens,
+        # With cores to spare the recogniser and the audio keep one for themselves.
+        threads=settings.llm.threads or (cores - 1 if cores > 2 else cores),
+        max_tokens=settings.llm.max_tokens,
+        temperature=settings.llm.temperature,
+        repeat_penalty=settings.llm.repeat_penalty,
+    )
+
+
+def synthesiser(settings: Settings) -> Synthesiser:
+    """The voice the settings name.
+
+    Raises `edgevoice.errors.ModelError` when it is missing or broken.
+    """
+    from edgevoice.adapters.piper import PiperSynthesiser
+
+    return PiperSynthesiser(
+        _resolve(settings, settings.tts.voice, "tts"),
+        _models(settings) / "prepared",
+        length_scale=settings.tts.length_scale,
+        threads=settings.tts.threads,
+    )
+
+
+def _models(settings: Settings) -> Path:
+    from edgevoice.models.paths import models_directory
+
+    named = settings.models.directory
+    return Path(named).expanduser() if named else models_directory()
+
+
+def _resolve(settings: Settings, name: str, role: str) -> Path:
+    from edgevoice.models.paths import resolve
+
+    return resolve(name, role, _models(settings))

@@ -1,0 +1,112 @@
+"""The daemon: the house on the sound card, under systemd or in a terminal."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from edgevoice import app
+from edgevoice.adapters import journal
+from edgevoice.adapters.gpio import Gpio, open_gpio
+from edgevoice.core.commands import Transition, TurnRecord
+from edgevoice.core.conversation import Conversation
+from edgevoice.core.lexicon import lexicon
+from edgevoice.errors import DeviceError, OutputError
+from edgevoice.runtime.driver import Recorder
+from edgevoice.settings.schema import Settings, tuning
+from edgevoice.trace import Recorder as TraceRecorder
+
+log = logging.getLogger(__name__)
+
+
+class JournalWatcher:
+    """Tells the journal of every transition and turn; never a word that was said.
+
+    ``log_words`` is the owner's leave to write what was said after all.
+    """
+
+    def __init__(self, language: str, *, log_words: bool) -> None:
+        self._labels = lexicon(language).labels
+        self._log_words = log_words
+
+    def moved(self, transition: Transition) -> None:
+        """One line, and the state for ``systemctl status``."""
+        journal.log_transition(transition)
+        journal.notify(f"STATUS={self._labels[transition.target]}")
+
+    def turn_over(self, record: TurnRecord) -> None:
+        """One line with every latency of the turn."""
+        journal.log_turn(record)
+        if self._log_words:
+            log.info("heard %r, said %r", record.heard, record.played)
+
+    def noticed(self, what: str, fields: Mapping[str, Any]) -> None:
+        """One line."""
+        log.warning("%s %s", what, " ".join(f"{name}={value}" for name, value in fields.items()))
+
+
+def serve(settings: Settings, trace: Path | None) -> int:
+    """Run until SIGTERM, SIGINT or a fatal fault; the exit status.
+
+    Raises `edgevoice.errors.EdgeVoiceError` when a device or a model cannot be
+    used at the start.
+    """
+    from edgevoice.adapters.alsa import AlsaMicrophone, AlsaSpeaker
+
+    logging.basicConfig(level=settings.log.level.upper(), handlers=[journal.journal_handler()])
+    audio = settings.audio
+    microphone = AlsaMicrophone(audio.input, audio.input_rate, audio.period_ms)
+    speaker = AlsaSpeaker(audio.output, audio.output_rate, audio.period_ms)
+    asked = _stop_on_signals()
+    with ExitStack() as stack:
+        recorder = stack.enter_context(_recorder(settings, trace))
+        pins = _pins(settings)
+        parts = app.load(settings, microphone, speaker, pins.lamps, pins.button)
+        watcher = JournalWatcher(settings.language, log_words=settings.privacy.log_transcripts)
+        device = stack.enter_context(app.EdgeVoice(settings, parts, [watcher], recorder))
+        journal.notify("READY=1")
+        while not device.wait(0.2) and not asked.is_set():
+            pass
+        journal.notify("STOPPING=1")
+    return device.status
+
+
+def _pins(settings: Settings) -> Gpio:
+    """Lamp and button; nothing, with a line that says why, where there are no pins."""
+    gpio = settings.gpio
+    if gpio.enabled == "off":
+        return open_gpio()
+    pins = open_gpio(lamps=gpio.led_pins, button=gpio.button_pin, active_high=gpio.led_active_high)
+    if pins.reason and gpio.enabled == "on":
+        raise DeviceError(f"no button or lamp: {pins.reason}", "or set gpio.enabled to auto")
+    if pins.reason:
+        log.info("no button or lamp: %s", pins.reason)
+    return pins
+
+
+def _stop_on_signals() -> threading.Event:
+    """Set when SIGTERM or SIGINT has asked for the end."""
+    asked = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: asked.set())
+    return asked
+
+
+@contextmanager
+def _recorder(
+    settings: Settings, trace: Path | None
+) -> Iterator[Callable[[Conversation], Recorder] | None]:
+    if trace is None:
+        yield None
+        return
+    try:
+        file = trace.open("w", encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"{trace}: {error.strerror}", "name another file") from None
+    with file:
+        yield lambda core: TraceRecorder(file, tuning(settings), core.since)

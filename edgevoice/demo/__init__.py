@@ -1,0 +1,1 @@
+"""A conversation held in a simulated room, and what is left of it to look at."""

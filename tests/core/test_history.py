@@ -1,0 +1,298 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from edgevoice.core.commands import Message
+from edgevoice.core.events import SpokenWord
+from edgevoice.core.history import CUT, History, estimate_tokens
+from edgevoice.core.tuning import HistoryTuning
+
+SPOKEN = (SpokenWord("It", 0, 100), SpokenWord("is", 150, 250), SpokenWord("noon.", 250, 450))
+TUNING = HistoryTuning(system_prompt="Be brief.")
+
+
+def texts(history: History, question: str = "now?") -> list[tuple[str, str]]:
+    return [(message.role, message.text) for message in history.messages(question)]
+
+
+def test_the_prompt_is_system_past_and_question() -> None:
+    history = History(TUNING)
+    history.add("hello", "Hi.")
+    assert texts(history) == [
+        ("system", "Be brief."),
+        ("user", "hello"),
+        ("assistant", "Hi."),
+        ("user", "now?"),
+    ]
+
+
+def test_asking_changes_nothing() -> None:
+    history = History(TUNING)
+    assert texts(history) == texts(history)
+
+
+def test_an_interrupted_answer_ends_in_the_mark() -> None:
+    history = History(TUNING)
+    history.add("time?", History.heard(SPOKEN, 210), cut=True)
+    history.add("more?", "One, two,", cut=True)
+    assert texts(history)[2] == ("assistant", f"It is{CUT}")
+    assert texts(history)[4] == ("assistant", f"One, two{CUT}")
+
+
+def test_roles_alternate_even_if_nothing_of_an_answer_was_heard() -> None:
+    history = History(TUNING)
+    history.add("what is", "", cut=True)
+    assert texts(history) == [("system", "Be brief."), ("user", "what is\nnow?")]
+
+
+def test_what_was_said_without_a_question_is_no_exchange() -> None:
+    history = History(TUNING)
+    history.add("", "Your tea is ready.")
+    assert texts(history) == texts(History(TUNING))
+
+
+def test_tool_results_follow_their_question_and_stay_with_it() -> None:
+    history = History(TUNING)
+    history.tool("now?", "12:00")
+    history.tool("now?", "UTC")
+    tail = [("user", "now?"), ("tool", "12:00\nUTC")]
+    assert texts(history)[1:] == tail
+    history.add("now?", "It is noon.")
+    assert texts(history, "thanks")[1:] == [*tail, ("assistant", "It is noon."), ("user", "thanks")]
+
+
+def test_tool_results_of_a_question_that_was_dropped_are_forgotten() -> None:
+    history = History(TUNING)
+    history.tool("old?", "secret")
+    assert "secret" not in str(texts(history))
+    history.add("other?", "Yes.")
+    assert "secret" not in str(texts(history, "old?"))
+
+
+def test_a_model_that_calls_in_circles_keeps_its_newest_results() -> None:
+    history = History(TUNING)
+    for number in range(10):
+        history.tool("now?", str(number))
+    assert texts(history)[-1] == ("tool", "7\n8\n9")
+
+
+# -- the window ----------------------------------------------------------------------
+
+text = st.text("ab. ", max_size=400)
+
+
+def cost(messages: tuple[Message, ...]) -> int:
+    return sum(estimate_tokens(message.text) for message in messages)
+
+
+@given(
+    st.integers(256, 1024),
+    text,
+    st.lists(st.tuples(text, text, st.booleans(), st.lists(text, max_size=3)), max_size=12),
+    text,
+    st.booleans(),
+)
+def test_every_prompt_leaves_room_for_the_answer(
+    window: int,
+    prompt: str,
+    exchanges: list[tuple[str, str, bool, list[str]]],
+    question: str,
+    condense: bool,
+) -> None:
+    tuning = HistoryTuning(system_prompt=prompt, context_tokens=window)
+    history = History(tuning)
+    for asked, said, cut, results in exchanges:
+        for result in results:
+            history.tool(asked, result)
+        history.add(asked, said, cut=cut)
+        if condense and history.due(0.0):
+            history.condense(0.0)
+    messages = history.messages(question)
+    assert cost(messages) <= window - min(tuning.answer_tokens, window // 2)
+    roles = [message.role for message in messages]
+    assert roles[0] == "system"
+    assert all(one != next_one for one, next_one in pairwise(roles))
+    if condense:
+        assert not history.due(0.0)
+
+
+def test_the_oldest_exchanges_go_first() -> None:
+    history = History(HistoryTuning(system_prompt="", context_tokens=512))
+    for number in range(20):
+        history.add(f"question {number}", "word " * 30)
+    kept = [text for role, text in texts(history) if role == "user"]
+    assert kept[-2:] == ["question 19", "now?"]
+    assert 2 < len(kept) < 20
+    assert kept == [*(f"question {n}" for n in range(21 - len(kept), 20)), "now?"]
+
+
+def test_a_question_that_is_too_long_loses_its_front() -> None:
+    history = History(HistoryTuning(system_prompt="", context_tokens=256))
+    asked = texts(history, "start " + "blah " * 500 + "end")[-1][1]
+    assert asked.startswith("blah")
+    assert asked.endswith("blah end")
+    assert estimate_tokens(asked) > 50
+
+
+def test_a_tool_result_that_is_too_long_loses_its_end() -> None:
+    history = History(HistoryTuning(system_prompt="", context_tokens=256))
+    history.tool("now?", "start " + "blah " * 500)
+    assert texts(history)[1][1] == "now?"
+    assert texts(history)[2][1].startswith("start blah")
+
+
+def test_a_long_result_is_whole_as_long_as_there_is_room_for_it() -> None:
+    history = History(HistoryTuning(system_prompt="", context_tokens=256))
+    history.tool("now?", "blah " * 70)
+    assert texts(history)[2][1] == "blah " * 70
+
+
+def test_only_the_answer_has_its_room_kept_free() -> None:
+    history = History(HistoryTuning(system_prompt="", context_tokens=2048, answer_tokens=256))
+    result = "blah " * 1400  # 1750 tokens of 1792
+    history.tool("now?", result)
+    assert texts(history)[2][1] == result
+
+
+def test_the_owners_prompt_is_sent_as_it_is_written() -> None:
+    prompt = "Be brief.\n\n  Be kind."
+    assert texts(History(HistoryTuning(system_prompt=prompt)))[0] == ("system", prompt)
+
+
+def test_another_way_to_count_is_used() -> None:
+    history = History(HistoryTuning(system_prompt="", context_tokens=512), count=lambda text: 400)
+    history.add("hello", "Hi.")
+    assert "hello" not in str(texts(history))
+
+
+# -- renewal ---------------------------------------------------------------------------
+
+
+def filled(exchanges: int, tuning: HistoryTuning = TUNING) -> History:
+    history = History(tuning, at=100.0)
+    for number in range(exchanges):
+        history.add(f"question {number}", f"Answer {number}. And much more of it.")
+    return history
+
+
+def test_after_15_minutes_old_turns_are_due() -> None:
+    history = filled(5)
+    assert not history.due(100.0 + 899.9)
+    assert history.due(100.0 + 900.0)
+    history.condense(1000.0)
+    history.add("question 5", "Yes.")
+    assert not history.due(1899.9)
+    assert history.due(1900.0)
+
+
+def test_nothing_is_due_while_all_turns_are_to_be_kept() -> None:
+    assert not filled(4).due(10_000.0)
+
+
+def test_at_80_percent_of_the_window_it_is_due() -> None:
+    tuning = HistoryTuning(system_prompt="", context_tokens=512)  # 256 for messages
+    history = History(tuning)
+    history.add("a" * 4, "b" * 350)
+    history.add("a" * 4, "b" * 336)
+    assert not history.due(0.0)
+    history.add("c", "d")
+    assert history.due(0.0)
+
+
+def test_one_exchange_however_long_is_never_condensed() -> None:
+    history = History(HistoryTuning(context_tokens=256))
+    history.add("a " * 500, "b " * 500)
+    assert not history.due(0.0)
+
+
+def test_condensing_keeps_the_gist_and_the_newest_turns() -> None:
+    history = filled(6)
+    history.condense(200.0)
+    prompt = texts(history)
+    assert prompt[0][1] == (
+        "Be brief.\n\nEarlier in this conversation:\n"
+        "- question 0 → Answer 0.\n- question 1 → Answer 1."
+    )
+    assert prompt[1] == ("user", "question 2")
+    assert len(prompt) == 1 + 2 * 4 + 1
+
+
+def test_long_turns_are_shortened_in_the_summary() -> None:
+    history = History(HistoryTuning(system_prompt="", keep_turns=1))
+    history.add("why " * 50, "because " * 50)
+    history.add("so", "Yes.")
+    history.condense(0.0)
+    line = texts(history)[0][1].splitlines()[-1]
+    assert line.startswith("- why why")
+    assert len(line) <= 80 + 120 + 7
+    assert line.count("…") == 2
+
+
+def test_the_summary_itself_is_kept_short_and_loses_its_oldest_lines() -> None:
+    history = filled(200)
+    history.condense(0.0)
+    summary = texts(history)[0][1]
+    assert "question 195" in summary
+    assert "question 0 " not in summary
+    assert estimate_tokens(summary) < 500
+
+
+def test_a_summary_that_has_no_room_at_all_is_left_out() -> None:
+    history = History(HistoryTuning(system_prompt="", keep_turns=1), summary_heading="x" * 4000)
+    history.add("a", "b")
+    history.add("a", "b")
+    history.condense(0.0)
+    assert texts(history)[0] == ("system", "")
+
+
+def test_the_heading_is_the_languages() -> None:
+    history = History(HistoryTuning(keep_turns=1), summary_heading="Bisher:")
+    history.add("a", "b")
+    history.add("a", "b")
+    history.condense(0.0)
+    assert "\nBisher:\n" in texts(history)[0][1]
+
+
+# -- what was heard ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("position", "heard", "resumed"),
+    [
+        (0, "", 0),
+        (49, "", 0),
+        (50, "It", 0),
+        (100, "It", 100),
+        (149, "It", 100),
+        (199, "It", 150),
+        (200, "It is", 150),
+        (250, "It is", 250),
+        (349, "It is", 250),
+        (350, "It is noon.", 250),
+        (9999, "It is noon.", 450),
+    ],
+)
+def test_heard_and_resumed(position: int, heard: str, resumed: int) -> None:
+    assert History.heard(SPOKEN, position) == heard
+    assert History.resume_position(SPOKEN, position) == resumed
+
+
+def test_without_words_speech_resumes_at_its_beginning() -> None:
+    assert History.resume_position((), 500) == 0
+
+
+@given(st.lists(st.integers(1, 50), min_size=2, max_size=40), st.integers(0, 2500))
+def test_a_resume_loses_no_word_and_repeats_at_most_one(widths: list[int], position: int) -> None:
+    spoken, at = [], 0
+    for number, width in enumerate(widths):
+        spoken.append(SpokenWord(str(number), at, at + width))
+        at += width + number % 3
+    back = History.resume_position(spoken, position)
+    assert back <= position
+    repeated = [w for w in spoken if back < w.end and w.start < position]
+    assert len(repeated) <= 1
+    assert all(w.end <= back or w.start >= back for w in spoken)
