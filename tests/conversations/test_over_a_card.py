@@ -1,0 +1,123 @@
+"""The daemon on PortAudio and ALSA, talked to through a virtual sound card.
+
+The room is the air between the card's loudspeaker and its microphone: one pipe
+brings what the daemon plays, another takes what the microphone hears.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+
+import numpy as np
+import pytest
+
+from edgevoice.adapters.room import Room
+from edgevoice.adapters.scene_file import load_scene
+from edgevoice.adapters.talker import rehearse, voice
+from edgevoice.app import synthesiser
+from edgevoice.settings.schema import Settings, Tts
+from tests.adapters.engines import RATE, model
+from tests.conversations import judge
+from tests.virtual_card import VirtualCard, missing, virtual_card
+
+pytestmark = [pytest.mark.engines, pytest.mark.audio]
+
+
+class Cables:
+    """From the card's loudspeaker into the room, and back to its microphone."""
+
+    def __init__(self, card: VirtualCard):
+        environment = os.environ | card.environment
+        raw = ["--raw", "--format=s16le", f"--rate={RATE}", "--channels=1", "--latency-msec=20"]
+        self._speaker = subprocess.Popen(
+            ["parec", "--device=spk.monitor", *raw], env=environment, stdout=subprocess.PIPE
+        )
+        self._microphone = subprocess.Popen(
+            ["pacat", "--playback", "--device=micfeed", *raw],
+            env=environment,
+            stdin=subprocess.PIPE,
+        )
+        self._played: deque[bytes] = deque()
+        self._rest = b""
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        while data := self._speaker.stdout.read1(4096):
+            self._played.append(data)
+
+    def from_speaker(self, block, at):
+        while self._played:
+            self._rest += self._played.popleft()
+        data, self._rest = self._rest[: 2 * len(block)], self._rest[2 * len(block) :]
+        block[: len(data) // 2] = np.frombuffer(data, np.int16)
+
+    def to_microphone(self, block, at):
+        self._microphone.stdin.write(block.tobytes())
+        self._microphone.stdin.flush()
+
+    def cut(self):
+        for process in (self._speaker, self._microphone):
+            process.terminate()
+            process.wait()
+
+
+def make_voice(file, length_scale):
+    return synthesiser(Settings(tts=Tts(length_scale=length_scale)))
+
+
+@pytest.fixture(scope="module")
+def conversation(tmp_path_factory):
+    if packages := missing():
+        pytest.skip(f"no virtual sound card: apt install {packages}")
+    model("smollm2-135m-instruct-q4_1", "llm")
+    scene = load_scene(judge.SCENE)
+    lines = rehearse(scene.lines, voice(scene.voice, make_voice), RATE)
+    trace = tmp_path_factory.mktemp("card") / "events.jsonl"
+    with virtual_card() as card:
+        command = [sys.executable, "-m", "edgevoice", "run", "--trace", str(trace)]
+        daemon = subprocess.Popen(
+            command, env=os.environ | card.environment, stderr=subprocess.PIPE, text=True
+        )
+        log = []
+        for line in daemon.stderr:
+            log.append(line)
+            if "(ready)" in line:
+                break
+        assert daemon.poll() is None, "".join(log)
+        threading.Thread(target=log.extend, args=(daemon.stderr,), daemon=True).start()
+        cables = Cables(card)
+        with Room(scene, lines) as room:
+            room.speaker.start(cables.from_speaker, print)
+            room.microphone.start(cables.to_microphone, print)
+            room.ready()
+            room.finished.wait()
+            loudspeaker = room.recording.loudspeaker
+        daemon.send_signal(signal.SIGTERM)
+        status = daemon.wait(timeout=20)
+        cables.cut()
+    return status, trace, loudspeaker, "".join(log)
+
+
+def test_the_daemon_ends_well_when_it_is_told_to(conversation):
+    status, _, _, log = conversation
+    assert status == 0, log
+    assert "Traceback" not in log
+
+
+def test_the_same_conversation_is_held(conversation):
+    _, trace, loudspeaker, _ = conversation
+    turns = judge.records(trace)
+    judge.check_turns(turns)
+    judge.check_spoken(loudspeaker, turns)
+    judge.check_replay(trace)
+
+
+def test_the_log_tells_states_and_latencies_and_no_word(conversation):
+    _, trace, _, log = conversation
+    assert "EDGEVOICE_STATE=speaking" in log
+    assert "EDGEVOICE_RESPONSE_MS=" in log
+    said = {"capital", "france", "paris", "dragon", "germany"}
+    assert not said & set(log.lower().split())
