@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import importlib.util
 import os
 import sys
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from edgevoice.cli import crash
 from edgevoice.cli.parser import Parser, add_config_option
 from edgevoice.errors import EdgeVoiceError
 
-COMMANDS = ("run", "demo", "replay", "models", "states", "config")
+COMMANDS = ("run", "demo", "replay", "devices", "models", "states", "config")
 
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
@@ -77,17 +76,13 @@ def _parser() -> tuple[Parser, dict[str, Command]]:
     parser.add_argument("--version", action="version", version=f"edgevoice {__version__}")
     add_config_option(parser, default=None)
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    commands = {name: _load(name) for name in COMMANDS if _exists(name)}
+    commands = {name: _load(name) for name in COMMANDS}
     for command in commands.values():
         command.register(subparsers)
     for name, subparser in subparsers.choices.items():
         if name in commands:
             add_config_option(subparser)
     return parser, commands
-
-
-def _exists(name: str) -> bool:
-    return importlib.util.find_spec(f"edgevoice.cli.{name}") is not None
 
 
 def _load(name: str) -> Command:

@@ -68,16 +68,20 @@ def make_voice(file, length_scale):
     return synthesiser(Settings(tts=Tts(length_scale=length_scale)))
 
 
-@pytest.fixture(scope="module")
-def conversation(tmp_path_factory):
+@pytest.fixture(scope="module", params=[16_000, 48_000])
+def conversation(request, tmp_path_factory):
+    """Held at the rate the house works at, and at the one rate many cards know."""
     if packages := missing():
         pytest.skip(f"no virtual sound card: apt install {packages}")
     model("smollm2-135m-instruct-q4_1", "llm")
     scene = load_scene(judge.SCENE)
     lines = rehearse(scene.lines, voice(scene.voice, make_voice), RATE)
     trace = tmp_path_factory.mktemp("card") / "events.jsonl"
+    config = trace.with_name("edgevoice.yaml")
+    config.write_text(f"audio: {{input_rate: {request.param}, output_rate: {request.param}}}\n")
     with virtual_card() as card:
         command = [sys.executable, "-m", "edgevoice", "run", "--trace", str(trace)]
+        command += ["--config", str(config)]
         daemon = subprocess.Popen(
             command, env=os.environ | card.environment, stderr=subprocess.PIPE, text=True
         )
