@@ -25,8 +25,8 @@ lint: setup-dev ## style, types and import rules
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench: setup-dev ## measure what the README's figures come from
-	@$(BIN)/python -m bench
+bench: setup-dev ## measure on the real engines (SUITE=core, speak or conversation)
+	@$(BIN)/python -m bench $(SUITE)
 
 clean: ## remove what was made here; kept wheels and models stay
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

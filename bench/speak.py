@@ -7,15 +7,15 @@ does weighs on both alike.
 from __future__ import annotations
 
 import logging
-import platform
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
+from bench.rows import Row, row
 from edgevoice.adapters.piper import PiperSynthesiser
 from edgevoice.models.catalogue import Role
 from edgevoice.models.paths import resolve
@@ -31,7 +31,6 @@ LENGTHS = (5, 10, 20, 40)
 TARGETS = {20: 4.0}
 """Words of a sentence, and how many times sooner than Piper it must begin."""
 
-Row: TypeAlias = dict[str, Any]
 Speaker: TypeAlias = Callable[[str], Iterator[int]]
 """Says a text; yields the samples of each chunk as it comes."""
 
@@ -55,15 +54,22 @@ def _compare(ours: Speaker, piper: Speaker, rate: int, words: int) -> list[Row]:
     rtf, their_rtf = (np.array([turn[side][1] for turn in both]) for side in (0, 1))
     sooner = TARGETS.get(words)
     return [
-        _row(
+        row(
+            "speak",
             f"first audio, {words} words",
             "ms",
             1000 * first,
-            1000 * baseline,
+            baseline=1000 * float(np.median(baseline)),
             target=f">= {sooner:g} times sooner" if sooner else "",
             holds=bool(np.median(baseline) >= sooner * np.median(first)) if sooner else None,
         ),
-        _row(f"real-time factor, {words} words", "", rtf, their_rtf),
+        row(
+            "speak",
+            f"real-time factor, {words} words",
+            "",
+            rtf,
+            baseline=float(np.median(their_rtf)),
+        ),
     ]
 
 
@@ -75,25 +81,6 @@ def _timed(speaker: Speaker, text: str, rate: int) -> tuple[float, float]:
     first = time.perf_counter() - started
     samples += sum(chunks)
     return first, (time.perf_counter() - started) * rate / samples
-
-
-def _row(
-    metric: str, unit: str, values: Any, baseline: Any, target: str = "", holds: bool | None = None
-) -> Row:
-    p50, p95, p99 = (float(np.percentile(values, q)) for q in (50, 95, 99))
-    return {
-        "suite": "speak",
-        "metric": metric,
-        "unit": unit,
-        "n": len(values),
-        "p50": p50,
-        "p95": p95,
-        "p99": p99,
-        "target": target,
-        "holds": holds,
-        "baseline": float(np.median(baseline)),
-        "machine": f"{platform.machine()}, {platform.system()}",
-    }
 
 
 def _ours(voice: Path, cache: Path) -> tuple[Speaker, int]:
@@ -114,8 +101,3 @@ def _pipers(voice: Path) -> Speaker:
         return (len(chunk.audio_int16_array) for chunk in loaded.synthesize(text))
 
     return speak
-
-
-if __name__ == "__main__":
-    for row in rows():
-        print(row)
