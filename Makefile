@@ -2,7 +2,7 @@
 
 BIN := .venv/bin
 
-.PHONY: help setup setup-dev run test lint bench clean
+.PHONY: help setup setup-dev run test lint bench soak-core clean
 
 help: ## show this
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ lint: setup-dev ## style, types and import rules
 
 bench: setup-dev ## measure on the real engines (SUITE=core, speak or conversation)
 	@$(BIN)/python -m bench $(SUITE)
+
+soak-core: setup-dev ## a million random events through the conversation machine
+	@$(BIN)/python -m tests.core.soak
 
 clean: ## remove what was made here; kept wheels and models stay
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,6 +1,6 @@
 """Where the parts meet: build them, start in order, stop in reverse.
 
-Start: parts are loaded side by side, then the speaker and the microphone are
+Start: the engines are built (`edgevoice.engines`), the speaker and the microphone are
 opened, then the stages start from the loudspeaker back to the microphone, so
 that nobody posts to a stage that does not run yet.  READY is last, when the
 microphone has delivered sound.  Stop: upstream first, each stage through its
@@ -11,15 +11,12 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -28,19 +25,9 @@ from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.lamps import pattern
 from edgevoice.core.table import Place, State
-from edgevoice.errors import DeviceError
-from edgevoice.ports import (
-    Button,
-    EchoCanceller,
-    Lamps,
-    LanguageModel,
-    Microphone,
-    Recogniser,
-    Speaker,
-    SpeechDetector,
-    Synthesiser,
-    WakeWord,
-)
+from edgevoice.engines import Engines, Workshop
+from edgevoice.errors import DeviceError, EdgeVoiceError
+from edgevoice.ports import Button, Lamps, Microphone, Speaker
 from edgevoice.runtime.driver import Driver, Recorder, Route
 from edgevoice.settings.schema import Settings, tuning
 from edgevoice.stages.capture import Capture, MicrophoneOrder, Reference
@@ -60,17 +47,11 @@ _SWITCH_INTERVAL_S = 0.0005
 
 
 @dataclass
-class Parts:
-    """Everything the house needs from the world."""
+class World:
+    """Where the house meets the world outside: sound, light and button."""
 
     microphone: Microphone
     speaker: Speaker
-    canceller: EchoCanceller
-    detector: SpeechDetector
-    wake: WakeWord
-    recogniser: Recogniser
-    model: LanguageModel
-    synthesiser: Synthesiser
     lamps: Lamps
     button: Button
 
@@ -94,13 +75,15 @@ class EdgeVoice:
     def __init__(
         self,
         settings: Settings,
-        parts: Parts,
+        world: World,
+        engines: Engines,
         watchers: Sequence[Watcher] = (),
         recorder: Callable[[Conversation], Recorder] | None = None,
     ) -> None:
         from edgevoice.adapters.resample import SoxrResampler
 
-        self._parts = parts
+        self._world = world
+        self._workshop = Workshop(settings)
         self._watchers = watchers
         self._closing = ExitStack()
         self._ended = threading.Event()
@@ -110,19 +93,19 @@ class EdgeVoice:
         self.driver = Driver(core, recorder(core) if recorder else None)
         post = self.driver.post
         reference = Reference()
-        self.play = Play(post, parts.speaker, reference, settings.audio.volume / 100)
+        self.play = Play(post, world.speaker, reference, settings.audio.volume / 100)
         self.speak = Speak(
-            post, parts.synthesiser, lambda: self.play.rate, SoxrResampler, self.play.post
+            post, engines.synthesiser, lambda: self.play.rate, SoxrResampler, self.play.post
         )
-        self.think = Think(post, parts.model)
-        self.recognise = RecogniseStage(post, parts.recogniser)
+        self.think = Think(post, engines.model)
+        self.recognise = RecogniseStage(post, engines.recogniser)
         wake = settings.wake_word
         gate = WakeGate(wake.threshold, wake.threshold_while_speaking, wake.patience)
         self.listen = Listen(
-            post, parts.canceller, parts.detector, parts.wake, gate, self.recognise.post
+            post, engines.canceller, engines.detector, engines.wake, gate, self.recognise.post
         )
         self.capture = Capture(
-            post, parts.microphone, reference, SoxrResampler.live, self.listen.post
+            post, world.microphone, reference, SoxrResampler.live, self.listen.post
         )
         self._earcons = settings.audio.earcons
         self.driver.connect(self._routes())
@@ -132,12 +115,12 @@ class EdgeVoice:
     def __enter__(self) -> EdgeVoice:
         sys.setswitchinterval(_SWITCH_INTERVAL_S)
         with ExitStack() as stack:
-            stack.callback(self._parts.lamps.close)
-            self._parts.lamps.show(pattern(Place.PREPARING))
+            stack.callback(self._world.lamps.close)
+            self._world.lamps.show(pattern(Place.PREPARING))
             self.play.open()
-            stack.callback(self._parts.speaker.stop)
+            stack.callback(self._world.speaker.stop)
             self.capture.open()
-            stack.callback(self._parts.microphone.stop)
+            stack.callback(self._world.microphone.stop)
             for stage in (
                 self.driver,
                 self.play,
@@ -150,8 +133,8 @@ class EdgeVoice:
                 stage.start()
                 stack.callback(stage.stop)
             self._wait_for_sound()
-            self._parts.button.start(self._pressed, self._released)
-            stack.callback(self._parts.button.close)
+            self._world.button.start(self._pressed, self._released)
+            stack.callback(self._world.button.close)
             self._closing = stack.pop_all()
         self.post(ev.Ready(time.monotonic()))
         return self
@@ -204,6 +187,7 @@ class EdgeVoice:
                 MicrophoneOrder.OPEN if c.open else MicrophoneOrder.CLOSE
             ),
             cmd.Generate: think.post,
+            cmd.Prefill: think.post,
             cmd.CancelGeneration: lambda c: think.cancel(c.turn),
             cmd.RunTool: self._no_such_tool,
             cmd.CancelTool: lambda c: None,
@@ -219,7 +203,7 @@ class EdgeVoice:
             cmd.TurnRecord: self._turn_over,
             cmd.Refused: lambda c: self._notice("refused", place=c.place.value, event=c.event),
             cmd.Warn: lambda c: self._notice(c.what, turn=c.turn),
-            cmd.RebuildPart: lambda c: self._notice("rebuild", part=c.part),
+            cmd.RebuildPart: lambda c: self._aside(lambda: self._rebuild(c.part)),
             cmd.ReopenDevice: self._reopen,
             cmd.Exit: self._exit,
         }
@@ -231,7 +215,7 @@ class EdgeVoice:
 
     def _moved(self, transition: cmd.Transition) -> None:
         self.listen.device_speaks = transition.target.state is State.SPEAKING
-        self._parts.lamps.show(pattern(transition.target))
+        self._world.lamps.show(pattern(transition.target))
         for watcher in self._watchers:
             watcher.moved(transition)
 
@@ -247,114 +231,26 @@ class EdgeVoice:
         if command.device is ev.Device.MICROPHONE:
             self.capture.post(MicrophoneOrder.REOPEN)
         else:
-            threading.Thread(target=self.play.reopen, name="reopen", daemon=True).start()
+            self._aside(self.play.reopen)
+
+    def _aside(self, work: Callable[[], None]) -> None:
+        """What takes long must not keep the driver."""
+        threading.Thread(target=work, name="aside", daemon=True).start()
+
+    def _rebuild(self, part: str) -> None:
+        """Build the engines of a stage again and put them in."""
+        self._notice("rebuild", part=part)
+        workshop = self._workshop
+        try:
+            if part == self.recognise.name:
+                self.recognise.replace(workshop.recogniser())
+            elif part == self.listen.name:
+                self.listen.replace(workshop.canceller(), workshop.detector(), workshop.wake())
+        except EdgeVoiceError as error:
+            self.post(ev.Fault(time.monotonic(), ev.FaultKind.ENGINE, part, str(error), fatal=True))
+        else:
+            self.post(ev.PartRebuilt(time.monotonic(), part))
 
     def _exit(self, command: cmd.Exit) -> None:
         self.status = command.status
         self._ended.set()
-
-
-def load(
-    settings: Settings,
-    microphone: Microphone,
-    speaker: Speaker,
-    lamps: Lamps,
-    button: Button,
-) -> Parts:
-    """Build the engines the settings name, side by side.
-
-    Raises `edgevoice.errors.ModelError` for the first model that is missing or
-    broken.
-    """
-
-    def model(name: str, role: str) -> Path:
-        return _resolve(settings, name, role)
-
-    with ThreadPoolExecutor(4) as pool:
-        recogniser = pool.submit(_recogniser, model(settings.recogniser.model, "asr"))
-        llm = pool.submit(_language_model, settings, model(settings.llm.model, "llm"))
-        voice = pool.submit(synthesiser, settings)
-        wake = pool.submit(
-            _wake, model(settings.wake_word.model, "wake"), model("openwakeword", "wake-features")
-        )
-        return Parts(
-            microphone=microphone,
-            speaker=speaker,
-            canceller=_canceller(settings),
-            detector=_detector(),
-            wake=wake.result(),
-            recogniser=recogniser.result(),
-            model=llm.result(),
-            synthesiser=voice.result(),
-            lamps=lamps,
-            button=button,
-        )
-
-
-def _canceller(settings: Settings) -> EchoCanceller:
-    from edgevoice.adapters.aec import Passthrough, WebRtcEchoCanceller
-
-    if settings.audio.echo == "none":
-        return Passthrough()
-    return WebRtcEchoCanceller(settings.audio.delay_ms)
-
-
-def _detector() -> SpeechDetector:
-    from edgevoice.adapters.vad import SileroDetector
-
-    return SileroDetector()
-
-
-def _wake(model: Path, features: Path) -> WakeWord:
-    from edgevoice.adapters.wakeword import OpenWakeWord
-
-    return OpenWakeWord([model], features)
-
-
-def _recogniser(model: Path) -> Recogniser:
-    from edgevoice.adapters.vosk import VoskRecogniser
-
-    return VoskRecogniser(model)
-
-
-def _language_model(settings: Settings, model: Path) -> LanguageModel:
-    from edgevoice.adapters.llama import LlamaModel
-
-    cores = os.cpu_count() or 1
-    return LlamaModel(
-        model,
-        context_tokens=settings.history.context_tokens,
-        # With cores to spare the recogniser and the audio keep one for themselves.
-        threads=settings.llm.threads or (cores - 1 if cores > 2 else cores),
-        max_tokens=settings.llm.max_tokens,
-        temperature=settings.llm.temperature,
-        repeat_penalty=settings.llm.repeat_penalty,
-    )
-
-
-def synthesiser(settings: Settings) -> Synthesiser:
-    """The voice the settings name.
-
-    Raises `edgevoice.errors.ModelError` when it is missing or broken.
-    """
-    from edgevoice.adapters.piper import PiperSynthesiser
-
-    return PiperSynthesiser(
-        _resolve(settings, settings.tts.voice, "tts"),
-        _models(settings) / "prepared",
-        length_scale=settings.tts.length_scale,
-        threads=settings.tts.threads,
-    )
-
-
-def _models(settings: Settings) -> Path:
-    from edgevoice.models.paths import models_directory
-
-    named = settings.models.directory
-    return Path(named).expanduser() if named else models_directory()
-
-
-def _resolve(settings: Settings, name: str, role: str) -> Path:
-    from edgevoice.models.paths import resolve
-
-    return resolve(name, role, _models(settings))

@@ -16,6 +16,7 @@ from edgevoice.adapters.gpio import Gpio, open_gpio
 from edgevoice.core.commands import Transition, TurnRecord
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.lexicon import lexicon
+from edgevoice.engines import Workshop
 from edgevoice.errors import DeviceError, OutputError
 from edgevoice.runtime.driver import Recorder
 from edgevoice.settings.schema import Settings, tuning
@@ -66,9 +67,10 @@ def serve(settings: Settings, trace: Path | None) -> int:
     with ExitStack() as stack:
         recorder = stack.enter_context(_recorder(settings, trace))
         pins = _pins(settings)
-        parts = app.load(settings, microphone, speaker, pins.lamps, pins.button)
+        world = app.World(microphone, speaker, pins.lamps, pins.button)
+        engines = Workshop(settings).all()
         watcher = JournalWatcher(settings.language, log_words=settings.privacy.log_transcripts)
-        device = stack.enter_context(app.EdgeVoice(settings, parts, [watcher], recorder))
+        device = stack.enter_context(app.EdgeVoice(settings, world, engines, [watcher], recorder))
         journal.notify("READY=1")
         while not device.wait(0.2) and not asked.is_set():
             pass

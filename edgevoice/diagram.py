@@ -14,17 +14,19 @@ from edgevoice.core.table import ANYWHERE, MOVES, TABLE, TIMEOUTS, Place, State
 from edgevoice.core.tuning import Timeouts
 
 _POSITIONS: dict[State, tuple[int, int]] = {
-    State.PREPARING: (120, 80),
-    State.IDLE: (120, 240),
-    State.LISTENING: (400, 240),
-    State.PROCESSING: (680, 140),
-    State.SPEAKING: (680, 340),
-    State.INTERRUPTED: (400, 400),
-    State.SUSPENDED: (120, 520),
-    State.RECOVERING: (310, 520),
-    State.FAULTED: (500, 520),
+    State.PREPARING: (105, 80),
+    State.IDLE: (200, 240),
+    State.LISTENING: (440, 240),
+    State.PROCESSING: (690, 140),
+    State.SPEAKING: (690, 340),
+    State.INTERRUPTED: (440, 400),
+    State.FAULTED: (105, 520),
+    State.RECOVERING: (300, 520),
+    State.SUSPENDED: (495, 520),
     State.TERMINATING: (690, 520),
 }
+_GO_BACK = frozenset({State.SUSPENDED, State.RECOVERING})
+"""Their ways back would cover the picture; a line of text tells of them."""
 _WIDTH, _HEIGHT = 150, 64
 
 
@@ -69,13 +71,19 @@ def svg() -> str:
         marker.set(name, value)
     ET.SubElement(marker, "path", d="M0,0 L9,4 L0,8 z", fill="#555555")
     ET.SubElement(root, "rect", width="820", height="620", fill="white")
-    for source, targets in MOVES.items():
-        for target in sorted(targets - ANYWHERE, key=lambda s: s.name):
+    for source in [state for state in State if state not in _GO_BACK]:
+        for target in sorted(MOVES[source] - ANYWHERE, key=lambda s: s.name):
             _arrow(root, source, target)
     ET.SubElement(
         root, "rect", x="30", y="470", width="750", height="100", rx="10", fill="none"
     ).attrib.update({"stroke": "#aaaaaa", "stroke-dasharray": "5 4"})
-    _label(root, 405, 592, "reached from every state; SUSPENDED and RECOVERING go back", 12)
+    _label(
+        root,
+        405,
+        592,
+        "reached from every state; SUSPENDED and RECOVERING go back where they came from",
+        12,
+    )
     for state in State:
         _state(root, state)
     ET.indent(root)

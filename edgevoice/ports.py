@@ -150,6 +150,12 @@ class LanguageModel(Protocol):
         Raises `edgevoice.errors.EngineError` when the model fails.
         """
 
+    def prefill(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> None:
+        """Read ``messages`` ahead of a `reply` that begins with them.
+
+        The last message may still grow: what it shares with the reply's is used.
+        """
+
     def count_tokens(self, text: str) -> int:
         """Tokens of ``text`` in this model's vocabulary."""
 

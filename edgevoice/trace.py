@@ -21,12 +21,17 @@ from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core import tuning as tu
 from edgevoice.core.conversation import Conversation
-from edgevoice.errors import DataError
+from edgevoice.errors import DataError, EdgeVoiceError
 
 VERSION = 1
 
-_EVENTS = {c.__name__: c for c in vars(ev).values() if isinstance(c, type)}
-_TUNING_SETS = ("activation",)
+_EVENTS = {
+    name: kind
+    for name, kind in vars(ev).items()
+    if isinstance(kind, type) and issubclass(kind, ev.Event)
+}
+_WRONG = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
+"""What `decode` raises when a value is not what it should be."""
 
 
 def encode(item: Any) -> Any:
@@ -49,23 +54,33 @@ def named(item: ev.Event | cmd.Command) -> dict[str, Any]:
 
 
 def decode(kind: Any, value: Any) -> Any:
-    """The inverse of `encode` for a value of the annotated type ``kind``."""
+    """The inverse of `encode` for a value of the annotated type ``kind``.
+
+    Raises one of `TypeError`, `ValueError`, `KeyError`, `OverflowError` when it
+    is no such value.
+    """
     origin = typing.get_origin(kind)
     if origin in (types.UnionType, typing.Union):
         inner = [k for k in typing.get_args(kind) if k is not type(None)]
         return None if value is None else decode(inner[0], value)
     if origin in (tuple, list, frozenset):
         inner_kind = typing.get_args(kind)[0]
-        return origin(decode(inner_kind, v) for v in value)
-    if isinstance(kind, type) and issubclass(kind, Enum):
+        return origin(decode(inner_kind, v) for v in _expected(list, value))
+    if issubclass(kind, Enum):
         return kind(value)
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         hints = typing.get_type_hints(kind)
-        return kind(**{name: decode(hints[name], v) for name, v in value.items()})
-    if kind in (int, float, str, bool):
-        if not isinstance(value, (int, float) if kind is float else kind):
-            raise TypeError(f"{value!r} is no {kind.__name__}")
-        return kind(value)
+        fields = _expected(dict, value)
+        return kind(**{name: decode(hints[name], v) for name, v in fields.items()})
+    if kind is float and type(value) is int:
+        return float(value)
+    return _expected(kind, value)
+
+
+def _expected(kind: type, value: Any) -> Any:
+    """The value; true and false are no numbers here."""
+    if type(value) is not kind:
+        raise TypeError(f"{value!r:.60} is no {kind.__name__}")
     return value
 
 
@@ -81,7 +96,8 @@ class Recorder:
         self._line({"event": named(event), "commands": [named(c) for c in commands]})
 
     def _line(self, entry: dict[str, Any]) -> None:
-        self._file.write(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n")
+        # ASCII: half a surrogate pair is no UTF-8, and some line ends are no ASCII.
+        self._file.write(json.dumps(entry, separators=(",", ":")) + "\n")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,17 +115,18 @@ def read(path: Path) -> tuple[tu.Tuning, float, Iterator[Step]]:
     Raises `DataError` with file and line when it is no trace.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: cannot be read ({error})", "name a trace file") from None
-    head = _parsed(path, 1, lines[0] if lines else "")
+    head = _parsed(path, 1, lines[0])
+    version = head.get("edgevoice")
+    if version != VERSION:
+        what = "no edgevoice trace" if version is None else f"trace version {version}"
+        raise DataError(f"{path}:1: {what}, this edgevoice replays version {VERSION}")
     try:
-        if head["edgevoice"] != VERSION:
-            raise DataError(f"{path}:1: trace version {head['edgevoice']} is not {VERSION}")
-        tuning = decode(tu.Tuning, head["tuning"])
-        born = float(head["born"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{path}:1: this is no edgevoice trace ({error!r})") from None
+        tuning, born = decode(tu.Tuning, head["tuning"]), decode(float, head["born"])
+    except _WRONG as error:
+        raise DataError(f"{path}:1: no tuning of this version ({error!r})") from None
     return tuning, born, _steps(path, lines)
 
 
@@ -119,16 +136,17 @@ def _steps(path: Path, lines: list[str]) -> Iterator[Step]:
         try:
             fields = dict(entry["event"])
             event = decode(_EVENTS[fields.pop("is")], fields)
-            yield Step(number, event, entry["commands"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            yield Step(number, event, _expected(list, entry["commands"]))
+        except _WRONG as error:
             raise DataError(f"{path}:{number}: no event of this version ({error!r})") from None
 
 
 def _parsed(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         entry = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise DataError(f"{path}:{number}: not JSON ({error.msg})") from None
+    except (ValueError, RecursionError) as error:
+        reason = getattr(error, "msg", str(error))
+        raise DataError(f"{path}:{number}: not JSON ({reason})") from None
     if not isinstance(entry, dict):
         raise DataError(f"{path}:{number}: not a JSON object")
     return entry
@@ -146,7 +164,10 @@ class Difference:
 def replay(path: Path) -> Iterator[tuple[Step, Conversation, Difference | None]]:
     """Feed a trace to a fresh core, step by step."""
     tuning, born, steps = read(path)
-    core = Conversation(tuning, born)
+    try:
+        core = Conversation(tuning, born)
+    except (EdgeVoiceError, ValueError) as error:
+        raise DataError(f"{path}:1: {error}", "the trace was edited") from None
     for step in steps:
         replayed = [named(c) for c in core.handle(step.event)]
         same = replayed == step.commands

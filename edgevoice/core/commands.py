@@ -70,6 +70,13 @@ class Generate(TurnCommand):
 
 
 @dataclass(frozen=True, slots=True)
+class Prefill(TurnCommand):
+    """Read ``messages`` ahead of a `Generate` that will begin with them; nothing comes back."""
+
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CancelGeneration(TurnCommand):
     """Stop generating for this turn and every turn before it."""
 

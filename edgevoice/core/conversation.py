@@ -19,6 +19,7 @@ from edgevoice.core.bargein import Evidence, Judge
 from edgevoice.core.commands import (
     Command,
     Refused,
+    SetMicrophone,
     Transition,
     TurnRecord,
 )
@@ -37,6 +38,10 @@ from edgevoice.core.turn import Answer, Kind, Utterance
 
 KEPT_TRANSITIONS = 20
 """How many transitions are remembered for the owner (CON-003)."""
+
+_OF_THE_PLAYER = (ev.PlaybackStarted, ev.PlaybackHeld, ev.PlaybackDropped, ev.PlaybackDone)
+_AS_IT_IS = (Place.RECOVERING, Place.FAULTED, Place.TERMINATING)
+_BUTTON_ONLY = (Place.PREPARING, Place.LISTENING, Place.INTERRUPTED)
 
 Observer = Callable[[Transition], None]
 
@@ -96,12 +101,21 @@ class Conversation:
         self.questions: deque[str] = deque()
         self.announcements: deque[str] = deque()
         self.check_ins = 0
+        self.engaged = False
+        """Somebody has spoken to the device since it was last at rest."""
 
         self.pressed_at: float | None = None
         self.clicked_at: float | None = None
         self.muted = False
+        self.paused = False
+        """Suspended for a reason that is not gone."""
+        self.up = False
+        """All was loaded once."""
+        self.microphone_open = True
         self.came_from = Place.IDLE
         """Where SUSPENDED and RECOVERING go back to."""
+        self.left_at = at
+        """When that place was left, on the monotonic clock."""
         self.lost: set[ev.Device] = set()
         self.broken: set[str] = set()
         self.attempts = 0
@@ -109,6 +123,7 @@ class Conversation:
 
         self._commands: list[Command] = []
         self._observers: list[Observer] = []
+        self._allowed: frozenset[Place] = frozenset()
         self._set_place_timer()
 
     # -- the shell's side ----------------------------------------------------
@@ -132,6 +147,7 @@ class Conversation:
             return [Refused(self.place, type(event).__name__)]
         self._allowed = row.to
         RULES[row.rule](self, event)
+        self._set_microphone()
         return self._commands
 
     def tick(self, now: float) -> list[Command]:
@@ -145,8 +161,12 @@ class Conversation:
 
     def observe(self, observer: Observer) -> Callable[[], None]:
         """Call ``observer`` with every transition; the result ends that."""
-        self._observers.append(observer)
-        return lambda: self._observers.remove(observer)
+        self._observers = [*self._observers, observer]
+
+        def end() -> None:
+            self._observers = [o for o in self._observers if o is not observer]
+
+        return end
 
     def snapshot(self) -> Snapshot:
         """What the owner may see."""
@@ -171,8 +191,8 @@ class Conversation:
         """Go to another place; its deadline starts, those of the old place end."""
         if target is self.place:
             return
-        assert may_move(self.place, target), f"{self.place} -> {target} is not in the matrix"
-        assert target in self._allowed, f"{self.place} -> {target} is not in the row"
+        if not (may_move(self.place, target) and target in self._allowed):
+            raise AssertionError(f"{self.place} -> {target} is not in the table")
         transition = Transition(
             self.now, self.place, target, cause, self.turn if turn is None else turn
         )
@@ -201,19 +221,25 @@ class Conversation:
         self.hearing.changed_at = since
         return self.hearing
 
-    def new_answer(self, heard: str, kind: Kind) -> Answer:
-        """An empty answer.
+    def new_answer(self, heard: str, kind: Kind, utterance: Utterance | None = None) -> Answer:
+        """An empty answer, to ``utterance`` if it was spoken.
 
         The first reply to an utterance shares its turn id, anything else gets
         a new one: ids only ever grow, so "cancel this turn and all before it"
         is one comparison in every stage.
         """
-        utterance = self.hearing
-        if kind is Kind.REPLY and utterance and not utterance.asked and utterance.turn == self.turn:
+        if utterance and not utterance.asked and utterance.turn == self.turn:
             turn, utterance.asked = utterance.turn, True
         else:
             turn = self.next_turn()
-        self.answer = Answer(turn, heard, kind, Splitter(self.lexicon))
+        self.answer = Answer(turn, heard, kind, Splitter(self.lexicon), utterance)
+        self.answer.touched_at = self.now
+        return self.answer
+
+    @property
+    def the_answer(self) -> Answer:
+        """The answer, in a place where there always is one."""
+        assert self.answer is not None
         return self.answer
 
     def linguistic(self) -> Linguistic:
@@ -234,8 +260,13 @@ class Conversation:
 
     def record(self, answer: Answer) -> None:
         """Close an answer: its words into the history, its figures to the journal."""
+        if answer.recorded:
+            return
+        answer.recorded = True
         played = self.history.heard(answer.spoken, answer.position)
-        if answer.kind is Kind.REPLY:
+        if answer.kind is Kind.REPLY and answer.uses_tools:
+            self.history.begin(answer.heard, played)
+        elif answer.kind is Kind.REPLY:
             self.history.add(answer.heard, played, cut=answer.interrupted)
         self.do(turn_record(answer, played, self.now))
 
@@ -250,8 +281,25 @@ class Conversation:
         """Whether the turn that the event came out of is still going on."""
         if isinstance(event, ev.Transcript):
             return self.hearing is not None and event.turn == self.hearing.turn
-        alive = (self.answer, self.closing, self.parked)
+        alive = [self.answer, self.parked]
+        if isinstance(event, _OF_THE_PLAYER):
+            alive.append(self.closing)
         return any(answer is not None and answer.turn == event.turn for answer in alive)
+
+    def _set_microphone(self) -> None:
+        """Open or close it if that has to change; first of all commands, for the privacy."""
+        wanted = self._microphone_wanted()
+        if wanted is not self.microphone_open:
+            self.microphone_open = wanted
+            self._commands.insert(0, SetMicrophone(wanted))
+
+    def _microphone_wanted(self) -> bool:
+        """With the button alone it is open from the press to the end of the utterance."""
+        if self.muted or self.place is Place.SUSPENDED:
+            return False
+        if self.place in _AS_IT_IS or ev.Device.MICROPHONE in self.lost:
+            return self.microphone_open
+        return self.tuning.activation != {"button"} or self.place in _BUTTON_ONLY
 
 
 def turn_record(answer: Answer, played: str, now: float) -> TurnRecord:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from edgevoice.core.commands import Message
 from edgevoice.core.events import SpokenWord
@@ -47,12 +47,16 @@ class Exchange:
     answer: str
     results: tuple[str, ...] = ()
     """What tools brought in between."""
+    lead: str = ""
+    """What was said before the tools were asked."""
 
     def messages(self) -> list[Message]:
         """As the model sees it; nothing for an answer of which nothing was heard."""
+        lead = [Message("assistant", self.lead)] if self.lead else []
         answer = [Message("assistant", self.answer)] if self.answer else []
         return [
             Message("user", self.question),
+            *lead,
             *(Message("tool", result) for result in self.results),
             *answer,
         ]
@@ -84,22 +88,29 @@ class History:
 
         What was said without a question is no exchange.
         """
-        results = self._results(question)
-        self._open = None
         if cut and said:
             said = f"{said.rstrip(' ,;:–—-')}{CUT}"
+        begun, self._open = self._begun(question), None
         if question:
-            self._exchanges.append(Exchange(question, said, results))
+            self._exchanges.append(replace(begun, answer=said))
+
+    def begin(self, question: str, said: str) -> None:
+        """``said`` was heard before the tools were asked that answer ``question``."""
+        begun = self._begun(question)
+        self._open = replace(begun, lead=" ".join(filter(None, (begun.lead, said))))
 
     def tool(self, question: str, result: str) -> None:
         """A tool that was called to answer ``question`` brought ``result``."""
-        results = (*self._results(question), result)
-        self._open = Exchange(question, "", results[-_KEPT_RESULTS:])
+        begun = self._begun(question)
+        self._open = replace(begun, results=(*begun.results, result)[-_KEPT_RESULTS:])
 
-    def _results(self, question: str) -> tuple[str, ...]:
-        if self._open is None or self._open.question != question:
-            return ()
-        return self._open.results
+    def _begun(self, question: str) -> Exchange:
+        """The exchange of ``question``; another one that was begun comes to no end."""
+        if self._open is not None and self._open.question != question:
+            if self._open.lead:
+                self._exchanges.append(self._open)
+            self._open = None
+        return self._open or Exchange(question, "")
 
     # -- what the model sees -------------------------------------------------------
 
@@ -110,9 +121,10 @@ class History:
         front, only if it alone is too long.  Neighbours of one role are joined,
         because chat templates demand that roles alternate.
         """
+        begun = self._begun(question)
         system = Message("system", self._system_prompt())
         room = self._room() - self._cost(system)
-        asked = self._fitted(Exchange(question, "", self._results(question)).messages(), room)
+        asked = self._fitted(begun.messages(), room)
         room -= sum(map(self._cost, asked))
         past: list[Message] = []
         for exchange in reversed(self._exchanges):
@@ -150,17 +162,24 @@ class History:
         ]
 
     def _cut_to(self, text: str, tokens: int, *, keep_end: bool = False) -> str:
-        """As many whole words of ``text`` as fit, from its beginning or its end."""
+        """As many whole words of ``text`` as fit, from its beginning or its end.
+
+        Of one word that is too long by itself, as many characters.
+        """
         if self._count(text) <= tokens:
             return text
-        pieces = text.split()
+        return self._fitting(text.split(), " ", tokens, keep_end) or self._fitting(
+            list(text.strip()), "", tokens, keep_end
+        )
+
+    def _fitting(self, pieces: list[str], glue: str, tokens: int, keep_end: bool) -> str:
         if keep_end:
             pieces.reverse()
         fitting = bisect_right(
-            range(1, len(pieces) + 1), tokens, key=lambda n: self._count(" ".join(pieces[:n]))
+            range(1, len(pieces) + 1), tokens, key=lambda n: self._count(glue.join(pieces[:n]))
         )
         kept = pieces[:fitting]
-        return " ".join(reversed(kept) if keep_end else kept)
+        return glue.join(reversed(kept) if keep_end else kept)
 
     # -- renewal ---------------------------------------------------------------------
 

@@ -196,13 +196,18 @@ def _row(rule: str, *to: Place) -> Row:
 _IGNORED = _row("ignore")
 _WAITING = (P.WAITING_FOR_LLM, P.TOOL_EXECUTING, P.WAITING_FOR_TASK)
 _SPEAKING = (P.PLAYING, P.HELD)
-_BACK = (P.IDLE, P.LISTENING, *_WAITING, P.PLAYING, P.SUSPENDED)
-"""Where SUSPENDED and RECOVERING may go back to."""
 _OPEN = (P.IDLE, P.LISTENING, *_WAITING, *_SPEAKING, P.INTERRUPTED)
 """Places in which the device is up and may be talked to."""
 _AWAY = (P.SUSPENDED, P.RECOVERING)
 """Places that remember where they came from and go back there."""
-_AFTER_TURN = (P.LISTENING, P.IDLE)
+_REST = (P.IDLE, P.LISTENING, P.WAITING_FOR_LLM)
+"""Where the end of a conversation leads: to IDLE, and on if a question waits."""
+_BACK = (*_REST, P.TOOL_EXECUTING, P.WAITING_FOR_TASK, P.PLAYING)
+"""Where SUSPENDED and RECOVERING may go back to."""
+_JUDGED = (P.PLAYING, P.INTERRUPTED, P.WAITING_FOR_TASK, P.WAITING_FOR_LLM)
+"""Where a hold leads; back to the task if only its progress was talked over."""
+_UP = (*_REST, P.SUSPENDED)
+"""Where a start leads; to SUSPENDED when the device was muted meanwhile."""
 
 _Rows = dict[type[ev.Event], Row]
 
@@ -225,56 +230,76 @@ TABLE: dict[Place, _Rows] = _joined(
     # -- everywhere ---------------------------------------------------------
     _rows(set(Place) - {P.TERMINATING}, {ev.Shutdown: _row("shut_down", P.TERMINATING)}),
     _rows(
-        (*_OPEN, *_AWAY),
-        {ev.Fault: _row("fault", P.RECOVERING, P.FAULTED, *_AFTER_TURN)},
+        {*_OPEN, P.SUSPENDED} - set(_WAITING),
+        {ev.Fault: _row("fault", P.RECOVERING, P.FAULTED)},
     ),
-    _rows((P.PREPARING, P.FAULTED), {ev.Fault: _row("fault_at_rest", P.FAULTED)}),
-    _rows((*_OPEN, P.SUSPENDED, P.PREPARING), {ev.DeviceLost: _row("device_lost", P.RECOVERING)}),
+    _rows(
+        (P.TOOL_EXECUTING, P.WAITING_FOR_TASK),
+        {ev.Fault: _row("fault", P.RECOVERING, P.FAULTED, P.WAITING_FOR_LLM)},
+    ),
+    _rows((*_OPEN, P.SUSPENDED), {ev.DeviceLost: _row("device_lost", P.RECOVERING)}),
+    _rows(
+        (P.PREPARING, P.FAULTED),
+        {
+            ev.Mute: _row("mute_later"),
+            ev.Unmute: _row("unmute_more"),
+            ev.Ask: _row("queue_question"),
+            ev.Say: _row("queue_announcement"),
+            ev.SoundFrame: _row("frame_ignored"),
+        },
+    ),
+    _rows(
+        set(Place) - {P.PREPARING, *_SPEAKING, *_AWAY},
+        {
+            ev.PlaybackStarted: _row("playback_started"),
+            ev.PlaybackHeld: _row("held"),
+            ev.PlaybackDropped: _row("dropped"),
+            ev.PlaybackDone: _row("dropped"),
+        },
+    ),
     _rows(
         (*_OPEN, P.SUSPENDED, P.FAULTED),
         {ev.DeviceFound: _row("device_is_there"), ev.PartRebuilt: _row("part_works")},
     ),
     {
+        P.WAITING_FOR_LLM: {
+            ev.Fault: _row("fault", P.RECOVERING, P.FAULTED, P.LISTENING),
+        },
         P.PREPARING: {
-            ev.DeviceFound: _row("device_found", P.IDLE),
-            ev.PartRebuilt: _row("part_rebuilt", P.IDLE),
+            ev.Fault: _row("fault_at_rest", P.FAULTED),
+            ev.DeviceLost: _row("device_lost_at_start"),
+            ev.DeviceFound: _row("device_found", *_UP),
+            ev.PartRebuilt: _row("part_rebuilt", *_UP),
         },
         P.RECOVERING: {
             ev.DeviceLost: _row("device_lost"),
-            ev.DeviceFound: _row("device_found", *_BACK),
-            ev.PartRebuilt: _row("part_rebuilt", *_BACK, P.LISTENING),
+            ev.Fault: _row("fault", P.FAULTED),
+            ev.DeviceFound: _row("device_found", *_BACK, P.SUSPENDED),
+            ev.PartRebuilt: _row("part_rebuilt", *_BACK, P.SUSPENDED),
         },
-        P.FAULTED: {ev.DeviceLost: _row("device_is_lost")},
+        P.FAULTED: {
+            ev.Fault: _row("fault_at_rest"),
+            ev.DeviceLost: _row("device_is_lost"),
+        },
     },
     # -- coming up and going down -------------------------------------------
     {
         P.PREPARING: {
-            ev.Ready: _row("ready", P.IDLE, P.LISTENING),
+            ev.Ready: _row("ready", *_UP),
             ev.Tick: _row("preparing_too_long", P.FAULTED),
-            ev.SoundFrame: _row("frame_ignored"),
-            ev.Say: _row("queue_announcement"),
         },
         P.FAULTED: {
-            ev.Tick: _row("fault_over", P.PREPARING, P.IDLE, P.TERMINATING),
-            ev.Ready: _IGNORED,
-            ev.SoundFrame: _row("frame_ignored"),
+            ev.Tick: _row("fault_over", P.PREPARING, P.TERMINATING, *_UP),
+            ev.Ready: _row("ready_later"),
             ev.WakeHeard: _IGNORED,
             ev.ButtonPressed: _IGNORED,
             ev.ButtonReleased: _IGNORED,
-            ev.Say: _row("queue_announcement"),
         },
         P.TERMINATING: {
             ev.Tick: _row("leave"),
+            ev.DeviceFound: _row("device_is_there"),
             **dict.fromkeys(
-                (
-                    ev.Shutdown,
-                    ev.SoundFrame,
-                    ev.WakeHeard,
-                    ev.Fault,
-                    ev.DeviceLost,
-                    ev.PlaybackDropped,
-                ),
-                _IGNORED,
+                (ev.Shutdown, ev.SoundFrame, ev.WakeHeard, ev.Fault, ev.DeviceLost), _IGNORED
             ),
         },
     },
@@ -286,11 +311,14 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.Suspend: _row("suspend", P.SUSPENDED),
             ev.Unmute: _IGNORED,
             ev.Resume: _IGNORED,
-            ev.ButtonReleased: _row("button_released", P.WAITING_FOR_LLM, P.SUSPENDED, P.IDLE),
+            ev.ButtonReleased: _row("button_released", P.SUSPENDED),
             ev.Ready: _IGNORED,
         },
     ),
-    _rows(set(_OPEN) - {P.IDLE}, {ev.EndConversation: _row("end_conversation", P.IDLE)}),
+    _rows(
+        set(_OPEN) - {P.IDLE, P.INTERRUPTED},
+        {ev.EndConversation: _row("end_conversation", P.IDLE)},
+    ),
     _rows(set(_OPEN) - {P.IDLE, P.LISTENING}, {ev.Say: _row("queue_announcement")}),
     {
         P.IDLE: {
@@ -303,64 +331,61 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.Ask: _row("ask", P.LISTENING, P.WAITING_FOR_LLM),
             ev.Say: _row("announce"),
             ev.PieceBuffered: _row("speech_buffered", P.PLAYING),
-            ev.PlaybackDropped: _row("dropped"),
             ev.Tick: _row("idle_tick"),
         },
         P.LISTENING: {
-            ev.SoundFrame: _row("frame_in_listening", P.WAITING_FOR_LLM, *_AFTER_TURN),
-            ev.Transcript: _row("transcript", P.WAITING_FOR_LLM, *_AFTER_TURN),
+            ev.SoundFrame: _row("frame_in_listening", P.WAITING_FOR_LLM, P.IDLE),
+            ev.Transcript: _row("transcript", *_REST),
             ev.WakeHeard: _row("wake_again"),
             ev.StartConversation: _row("start_twice"),
             ev.Interrupt: _IGNORED,
-            ev.ButtonPressed: _row("button_pressed", P.LISTENING),
+            ev.ButtonPressed: _row("button_pressed"),
             ev.Ask: _row("ask", P.WAITING_FOR_LLM),
             ev.Say: _row("announce"),
             ev.PieceBuffered: _row("speech_buffered", P.PLAYING),
-            ev.PlaybackDropped: _row("dropped"),
-            ev.Tick: _row("listening_tick", P.WAITING_FOR_LLM, P.IDLE),
+            ev.Tick: _row("listening_tick", *_REST),
         },
     },
     # -- thinking -----------------------------------------------------------
     _rows(
         _WAITING,
         {
-            ev.WakeHeard: _row("wake_while_thinking", P.LISTENING),
+            ev.WakeHeard: _row("wake", P.LISTENING),
             ev.Interrupt: _row("stop_thinking", P.LISTENING),
             ev.ButtonPressed: _row("button_pressed", P.LISTENING),
             ev.StartConversation: _row("start_twice"),
             ev.Ask: _row("queue_question"),
-            ev.PlaybackDropped: _row("dropped"),
             ev.TaskBeat: _row("task_beat"),
         },
     ),
     {
         P.WAITING_FOR_LLM: {
             ev.SoundFrame: _row("frame_while_thinking", P.LISTENING),
-            ev.Transcript: _row("transcript_while_thinking"),
+            ev.Transcript: _row("transcript_while_thinking", P.IDLE),
             ev.Token: _row("token"),
-            ev.ReplyDone: _row("reply_done", *_AFTER_TURN),
+            ev.ReplyDone: _row("reply_done", *_REST),
             ev.ToolCalled: _row("tool_called", P.TOOL_EXECUTING, P.WAITING_FOR_TASK),
             ev.ToolDone: _IGNORED,
             ev.PieceBuffered: _row("speech_buffered", P.PLAYING),
-            ev.Tick: _row("thinking_tick", *_AFTER_TURN),
+            ev.Tick: _row("thinking_tick", P.LISTENING),
         },
         P.TOOL_EXECUTING: {
             ev.SoundFrame: _row("frame_while_working"),
-            ev.Transcript: _row("transcript_while_working", P.LISTENING, P.IDLE),
+            ev.Transcript: _row("transcript_while_working", P.IDLE),
             ev.Token: _IGNORED,
             ev.ReplyDone: _IGNORED,
-            ev.ToolCalled: _row("tool_called"),
-            ev.ToolDone: _row("tool_done", P.WAITING_FOR_LLM, P.IDLE),
+            ev.ToolCalled: _row("tool_called", P.WAITING_FOR_TASK),
+            ev.ToolDone: _row("tool_done", P.WAITING_FOR_LLM),
             ev.PieceBuffered: _row("speech_buffered", P.PLAYING),
             ev.Tick: _row("tool_too_long", P.WAITING_FOR_LLM),
         },
         P.WAITING_FOR_TASK: {
             ev.SoundFrame: _row("frame_while_working"),
-            ev.Transcript: _row("transcript_while_working", P.LISTENING, P.IDLE),
+            ev.Transcript: _row("transcript_while_working", P.IDLE),
             ev.Token: _IGNORED,
             ev.ReplyDone: _IGNORED,
             ev.ToolCalled: _row("tool_called"),
-            ev.ToolDone: _row("tool_done", P.WAITING_FOR_LLM, P.IDLE),
+            ev.ToolDone: _row("tool_done", P.WAITING_FOR_LLM),
             ev.PieceBuffered: _row("speech_buffered", P.PLAYING),
             ev.Tick: _row("task_tick", P.WAITING_FOR_LLM),
         },
@@ -381,29 +406,26 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.TaskBeat: _row("task_beat"),
             ev.PieceBuffered: _row("more_speech"),
             ev.PlaybackStarted: _row("playback_started"),
+            ev.PlaybackHeld: _row("held"),
             ev.PlaybackDropped: _row("dropped"),
         },
     ),
     {
         P.PLAYING: {
             ev.SoundFrame: _row("frame_while_playing", P.HELD),
-            ev.PlaybackHeld: _IGNORED,
-            ev.PlaybackDone: _row(
-                "spoken", *_AFTER_TURN, P.WAITING_FOR_LLM, P.TOOL_EXECUTING, P.WAITING_FOR_TASK
-            ),
-            ev.Tick: _row("speaking_tick"),
+            ev.PlaybackDone: _row("spoken", *_REST, P.TOOL_EXECUTING, P.WAITING_FOR_TASK),
+            ev.Tick: _row("speaking_tick", P.LISTENING),
         },
         P.HELD: {
-            ev.SoundFrame: _row("frame_while_held", P.PLAYING, P.INTERRUPTED),
-            ev.Transcript: _row("transcript_while_held", P.PLAYING, P.INTERRUPTED),
-            ev.PlaybackHeld: _row("held"),
-            ev.PlaybackDone: _row("spoken_while_held", P.LISTENING),
-            ev.Tick: _row("held_tick", P.PLAYING, P.INTERRUPTED),
+            ev.SoundFrame: _row("frame_while_held", *_JUDGED),
+            ev.Transcript: _row("transcript_while_held", *_JUDGED),
+            ev.PlaybackDone: _row("spoken_while_held", P.LISTENING, *_WAITING),
+            ev.Tick: _row("held_tick", *_JUDGED),
         },
         P.INTERRUPTED: {
             ev.SoundFrame: _row("frame_while_interrupted"),
             ev.Transcript: _row("transcript_while_interrupted"),
-            ev.PlaybackDropped: _row("dropped"),
+            ev.EndConversation: _row("end_conversation", P.LISTENING, P.IDLE),
             ev.WakeHeard: _row("wake_again"),
             ev.ButtonPressed: _row("button_pressed"),
             ev.Interrupt: _IGNORED,
@@ -420,15 +442,15 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.WakeHeard: _IGNORED,
             ev.Transcript: _IGNORED,
             ev.Token: _row("token"),
-            ev.ReplyDone: _row("reply_done_away"),
+            ev.ReplyDone: _row("reply_done"),
             ev.ToolCalled: _row("tool_called"),
-            ev.ToolDone: _row("tool_done_away"),
+            ev.ToolDone: _row("tool_done"),
             ev.TaskBeat: _row("task_beat"),
             ev.PieceBuffered: _row("more_speech"),
             ev.PlaybackStarted: _row("playback_started"),
             ev.PlaybackHeld: _row("held"),
             ev.PlaybackDropped: _row("dropped"),
-            ev.PlaybackDone: _row("spoken_while_held"),
+            ev.PlaybackDone: _row("spoken_while_away"),
             ev.Say: _row("queue_announcement"),
             ev.Ask: _row("queue_question"),
             ev.EndConversation: _row("end_while_away"),
@@ -439,20 +461,20 @@ TABLE: dict[Place, _Rows] = _joined(
         P.SUSPENDED: {
             ev.Mute: _row("mute_more"),
             ev.Suspend: _row("suspend_more"),
-            ev.Unmute: _row("unmute", *_BACK),
+            ev.Unmute: _row("unmute", *_BACK, P.RECOVERING),
             ev.Resume: _row("resume", *_BACK),
-            ev.ButtonPressed: _row("button_while_suspended", *_BACK),
+            ev.ButtonPressed: _row("button_while_suspended", *_BACK, P.RECOVERING),
             ev.ButtonReleased: _IGNORED,
             ev.Tick: _row("suspended_too_long", P.RECOVERING),
         },
         P.RECOVERING: {
-            ev.Mute: _row("mute_more"),
+            ev.Mute: _row("mute_more", P.SUSPENDED),
             ev.Unmute: _row("unmute_more"),
             ev.Suspend: _IGNORED,
             ev.Resume: _row("resume", *_BACK),
             ev.ButtonPressed: _IGNORED,
             ev.ButtonReleased: _IGNORED,
-            ev.Tick: _row("recovering_tick", P.FAULTED),
+            ev.Tick: _row("recovering_tick", P.FAULTED, *_BACK),
         },
     },
 )

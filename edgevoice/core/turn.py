@@ -20,6 +20,8 @@ class Utterance:
     text: str = ""
     words: tuple[Word, ...] = ()
     changed_at: int = 0
+    heard_until: int = 0
+    """What was heard up to here is in `text`."""
     flushed: bool = False
     """The recogniser was asked for its last word in the present silence."""
     final: bool = False
@@ -28,11 +30,21 @@ class Utterance:
     """The button is held: its release is the end of the turn."""
     released: bool = False
     """The button was released: the next final ends the turn."""
+    called: bool = False
+    """It begins right behind the wake phrase, whose end may still be in it."""
+    cut: bool = False
+    """It had lasted too long and was answered as it stood: what goes on is no part of it."""
     asked: bool = False
     """A prompt was sent for it; another one, for more words, needs another turn id."""
 
+    @property
+    def is_over(self) -> bool:
+        """Whether speech that goes on is no part of it any more."""
+        return self.released or self.cut
+
     def take(self, transcript: Transcript) -> None:
         """Replace the text by a newer one."""
+        self.heard_until = transcript.until
         if transcript.text != self.text:
             self.text = transcript.text
             self.changed_at = transcript.until
@@ -86,13 +98,23 @@ class Answer:
     heard: str
     kind: Kind
     splitter: Splitter
+    utterance: Utterance | None = None
+    """What it answers; None when the question was typed or a tool has answered since."""
     text: list[str] = field(default_factory=list)
     """The pieces handed to the synthesiser."""
     spoken: list[SpokenWord] = field(default_factory=list)
     """The words that are buffered, placed in the turn's speech."""
     rate: int = 0
+    end: int = 0
+    """Where the buffered speech ends, in samples."""
     complete: bool = False
     """The last piece was handed to the synthesiser."""
+    failed: bool = False
+    """The model was told to stop: what still comes is not wanted, it will be asked again."""
+    out: bool = False
+    """The player was told to let it out."""
+    touched_at: float = 0.0
+    """When something of it last came, on the monotonic clock."""
     position: int = 0
     """Samples heard when playback was last held or dropped."""
     done: bool = False
@@ -100,19 +122,31 @@ class Answer:
     interrupted: bool = False
     holds: int = 0
     retries: int = 0
-    closes: bool = False
-    """The conversation ends with this answer."""
-    call: int | None = None
-    """The tool that is running for it."""
-    result: str | None = None
-    """What that tool brought, until the model gets it."""
+    called: set[int] = field(default_factory=set)
+    """Every tool call of it."""
+    running: set[int] = field(default_factory=set)
+    """Those that are not back yet."""
+    results: list[str] = field(default_factory=list)
+    """What they brought, until the model gets it."""
+    rounds: int = 0
+    """How often tools were called for the same question before."""
+    long_running: bool = False
+    """One of the tools is a task."""
+    task_began: float = 0.0
+    called_at: float = 0.0
+    beat_at: float = 0.0
+    """The newest call and the newest sign of life, on the monotonic clock."""
     progress: int = 0
-    """How often the progress of its task was spoken."""
-    tool_follows: bool | None = None
-    """A tool was called in mid-answer: wait for it after the speech; true for a long task."""
+    """How many of the progress lines of its task were due."""
+    recorded: bool = False
     times: Times = field(default_factory=Times)
 
     @property
     def buffered(self) -> bool:
         """Whether there is speech to play."""
         return self.times.first_audio is not None
+
+    @property
+    def uses_tools(self) -> bool:
+        """Whether tools run for it, or have brought something that the model has not seen."""
+        return bool(self.running or self.results)

@@ -27,6 +27,7 @@ from edgevoice.core.conversation import Conversation
 from edgevoice.core.events import RATE
 from edgevoice.demo.report import Watch, report
 from edgevoice.demo.timeline import Lanes, Span, render
+from edgevoice.engines import Workshop
 from edgevoice.errors import OutputError
 from edgevoice.ports import Synthesiser
 from edgevoice.runtime.driver import Recorder
@@ -69,13 +70,14 @@ def play(settings: Settings, out: Path, say: Sequence[str], scene_file: Path | N
     lines = rehearse(scene.lines, voice(scene.voice, _voice_maker(settings)), RATE)
     began = time.monotonic()
     with Room(scene, lines) as room, (out / "events.jsonl").open("w", encoding="utf-8") as file:
-        parts = app.load(settings, room.microphone, room.speaker, NullLamps(), NullButton())
+        world = app.World(room.microphone, room.speaker, NullLamps(), NullButton())
+        engines = Workshop(settings).all()
 
         def recorder(core: Conversation) -> Recorder:
             return TraceRecorder(file, tuning(settings), core.since)
 
         narrator = Narrator(lambda line: print(line, flush=True))
-        with app.EdgeVoice(settings, parts, [narrator], recorder) as device:
+        with app.EdgeVoice(settings, world, engines, [narrator], recorder) as device:
             ready_s = time.monotonic() - began
             room.ready()
             room.finished.wait()
@@ -95,7 +97,7 @@ def _voice_maker(settings: Settings) -> VoiceMaker:
         tts = replace(settings.tts, length_scale=length_scale)
         if file is not None:
             tts = replace(tts, voice=str(file))
-        return app.synthesiser(replace(settings, tts=tts))
+        return Workshop(replace(settings, tts=tts)).synthesiser()
 
     return make
 
@@ -148,8 +150,10 @@ def _write_wav(path: Path, left: np.ndarray, right: np.ndarray) -> None:
 def _timeline(room: Room, narrator: Narrator) -> str:
     began = room.time_of(0)
     user = [Span(s.start / RATE, s.end / RATE, s.text) for s in room.said]
-    texts = iter([r.played for r in narrator.records if r.played])
-    device = [Span(s.start / RATE, s.end / RATE, next(texts, "")) for s in room.device_spoke]
+    device = [
+        Span(s.start / RATE, s.end / RATE, narrator.words_at(room.time_of(s.end)))
+        for s in room.device_spoke
+    ]
     until = room.time_of(len(room.recording.microphone))
     lanes = Lanes(user, device, narrator.states(began, until), narrator.marks(began))
     return render(lanes, "edgevoice: a conversation")

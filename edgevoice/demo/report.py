@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from edgevoice.core.commands import Transition, TurnRecord
-from edgevoice.core.table import Place
+from edgevoice.core.table import Cause, Place
 from edgevoice.demo.timeline import Mark, Span
 
 _FIGURES = (
@@ -66,6 +66,12 @@ class Watch:
             "xruns": xruns,
         }
 
+    def words_at(self, at: float) -> str:
+        """What the device was saying at a monotonic time; nothing for an earcon."""
+        speaking = [t for t in self.transitions if t.at <= at and t.target is Place.PLAYING]
+        played = {record.turn: record.played for record in self.records}
+        return played.get(speaking[-1].turn, "") if speaking else ""
+
     def states(self, since: float, until: float) -> list[tuple[Place, Span]]:
         """Every place with its time, in seconds after ``since``."""
         moves = self.transitions
@@ -79,10 +85,17 @@ class Watch:
     def marks(self, since: float) -> list[Mark]:
         """The decisions, in seconds after ``since``."""
         return [
-            Mark(t.at - since, f"{_MARKED[t.target]}: {t.cause.value}")
+            Mark(t.at - since, _label(t))
             for t in self.transitions
             if t.target in _MARKED and t.at >= since
         ]
+
+
+def _label(move: Transition) -> str:
+    """What was decided, and why."""
+    if move.cause is Cause.READY:
+        return "ready"
+    return f"{_MARKED[move.target]}: {move.cause.value}"
 
 
 def turn(record: TurnRecord) -> dict[str, Any]:

@@ -20,6 +20,8 @@ _HEIGHT = 330
 _WRAP_S = 16.0
 """Seconds to a row; a long conversation gets several rows."""
 _CHARACTER_PX = 6.3
+_AFTER_S = 3.0
+"""What comes later than so long after the last sound is left out."""
 
 _COLOURS: dict[Place, str] = {
     Place.PREPARING: "#b0b0b0",
@@ -66,9 +68,8 @@ class Lanes:
 
     @property
     def end(self) -> float:
-        """Where the last of it ends, in seconds."""
-        spans = (*self.user, *self.device, *(span for _, span in self.states))
-        return max((span.end for span in spans), default=1.0)
+        """Where the picture ends, in seconds."""
+        return max((span.end for span in (*self.user, *self.device)), default=1.0) + _AFTER_S
 
 
 def render(lanes: Lanes, title: str) -> str:

@@ -13,10 +13,13 @@ import os
 import select
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Generic, TypeVar
 
+from edgevoice.core.commands import TurnCommand
 from edgevoice.core.events import Event, Fault, FaultKind
 
 M = TypeVar("M")
@@ -64,6 +67,8 @@ class Stage(Generic[M]):
         self._inbox: deque[M] = deque()
         self._capacity = capacity
         self._wakeup = Wakeup()
+        self.broken = False
+        """An engine of it failed: messages are thrown away until it is mended."""
         self._stopping = False
         self._ended = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -98,6 +103,10 @@ class Stage(Generic[M]):
         self._ended = True
         return True
 
+    def mend(self) -> None:
+        """Work again: the engine that failed was replaced."""
+        self.broken = False
+
     @property
     def stopping(self) -> bool:
         """Whether the stage was told to end."""
@@ -125,7 +134,8 @@ class Stage(Generic[M]):
             self.beat = time.monotonic()
             if self._inbox:
                 message = self._inbox.popleft()
-                self._guarded(lambda: self.handle(message))  # noqa: B023 - called at once
+                if not self.broken:
+                    self._guarded(lambda: self.handle(message))  # noqa: B023 - called at once
             elif self._stopping:
                 break
             else:
@@ -137,7 +147,8 @@ class Stage(Generic[M]):
         try:
             return work()
         except Exception as error:
-            log.exception("stage %s failed", self.name)
+            self.broken = self.fault_kind is FaultKind.ENGINE
+            log.error("stage %s failed: %s", self.name, _place(error))
             self.emit(
                 Fault(time.monotonic(), self.fault_kind, self.name, describe(error), turn=self.turn)
             )
@@ -149,6 +160,53 @@ class Stage(Generic[M]):
         return None
 
 
+T = TypeVar("T", bound=TurnCommand)
+
+
+class TurnStage(Stage[T]):
+    """A stage whose messages belong to turns, any of which may be called off.
+
+    Turn ids only ever grow, so "this turn and all before it" is one word, which
+    the driver writes and the work reads as often as it likes.
+    """
+
+    def __init__(self, name: str, events: Post, capacity: int) -> None:
+        super().__init__(name, events, capacity)
+        self._turn: int | None = None
+        self._cancelled = -1
+
+    @property
+    def turn(self) -> int | None:
+        """The turn that is worked on."""
+        return self._turn
+
+    def cancel(self, turn: int) -> None:
+        """Stop with this turn and all before it (the driver's thread)."""
+        self._cancelled = max(self._cancelled, turn)
+
+    def handle(self, message: T) -> None:
+        """Do it, unless the turn was called off while the message waited."""
+        self._turn = message.turn
+
+        def cancelled() -> bool:
+            self.beat = time.monotonic()  # whoever asks is alive
+            return self._cancelled >= message.turn or self.stopping
+
+        if not cancelled():
+            self.work(message, cancelled)
+
+    def work(self, message: T, cancelled: Callable[[], bool]) -> None:
+        """Do what the message says; stop soon after ``cancelled`` is true."""
+        raise NotImplementedError
+
+
 def describe(error: Exception) -> str:
     """The error in one line."""
     return f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+def _place(error: Exception) -> str:
+    """Kind and place of an error, without its text, which may quote what somebody said."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(frames[-4:]))
+    return f"{type(error).__name__} at {where}"

@@ -69,6 +69,11 @@ class Listen(Stage[Heard]):
         self.device_speaks = False
         """Set by the driver; one word, read once a chunk."""
 
+    def replace(self, canceller: EchoCanceller, detector: SpeechDetector, wake: WakeWord) -> None:
+        """Take other engines, after one of the old has failed (any thread)."""
+        self._canceller, self._detector, self._wake = canceller, detector, wake
+        self.mend()
+
     def handle(self, message: Heard) -> None:
         """One frame."""
         near = self._canceller.process(message.near, message.far)

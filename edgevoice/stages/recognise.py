@@ -48,6 +48,12 @@ class RecogniseStage(Stage[Order]):
         self._text = ""
         self._until = 0
 
+    def replace(self, recogniser: Recogniser) -> None:
+        """Take another engine, after the old one has failed (any thread)."""
+        self._recogniser = recogniser
+        self._turn = None
+        self.mend()
+
     @property
     def turn(self) -> int | None:
         """The turn of the utterance."""

@@ -7,17 +7,16 @@ Blocks while it computes.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from edgevoice.core.commands import EndSpeech, Synthesise
 from edgevoice.core.events import FaultKind, SpokenWord
 from edgevoice.ports import Resampler, Speech, Synthesiser
-from edgevoice.runtime.stage import Post, Stage
+from edgevoice.runtime.stage import Post, TurnStage
 from edgevoice.stages.play import Chunk, End
 
 
-class Speak(Stage[Synthesise | EndSpeech]):
+class Speak(TurnStage[Synthesise | EndSpeech]):
     """Synthesises, brings it to the speaker's rate and passes it to the player."""
 
     fault_kind = FaultKind.TTS
@@ -35,43 +34,25 @@ class Speak(Stage[Synthesise | EndSpeech]):
         self._speaker_rate = speaker_rate
         self._resampler = resampler
         self._pass_on = pass_on
-        self._turn: int | None = None
-        self._cancelled = -1
 
-    @property
-    def turn(self) -> int | None:
-        """The turn that is spoken."""
-        return self._turn
-
-    def cancel(self, turn: int) -> None:
-        """Stop with this turn and all before it (the driver's thread)."""
-        self._cancelled = max(self._cancelled, turn)
-
-    def handle(self, message: Synthesise | EndSpeech) -> None:
+    def work(self, message: Synthesise | EndSpeech, cancelled: Callable[[], bool]) -> None:
         """One piece, or the end of a turn's speech."""
-        self._turn = message.turn
-        if self._cancelled >= message.turn:
-            return
         if isinstance(message, EndSpeech):
             self._pass_on(End(message.turn))
         else:
-            self._speak(message)
+            self._speak(message, cancelled)
 
-    def _speak(self, order: Synthesise) -> None:
+    def _speak(self, order: Synthesise, cancelled: Callable[[], bool]) -> None:
         own, wanted = self._synthesiser.rate, self._speaker_rate()
         resampler = None if own == wanted else self._resampler(own, wanted)
         before = 0
-        for speech in self._synthesiser.speak(order.text, self._cancelled_for(order.turn)):
-            self.beat = time.monotonic()
+        for speech in self._synthesiser.speak(order.text, cancelled):
             samples = speech.samples if resampler is None else resampler.process(speech.samples)
             words = _placed(speech, before, wanted / own)
             self._pass_on(Chunk(order.turn, order.piece, samples, words, wanted))
             before += len(speech.samples)
         if resampler is not None and before:
             self._pass_on(Chunk(order.turn, order.piece, resampler.finish(), (), wanted))
-
-    def _cancelled_for(self, turn: int) -> Callable[[], bool]:
-        return lambda: self._cancelled >= turn or self.stopping
 
 
 def _placed(speech: Speech, before: int, ratio: float) -> tuple[SpokenWord, ...]:

@@ -449,3 +449,57 @@ def test_an_event_without_a_row_is_refused_and_changes_nothing():
     (refused,) = talk.feed(ev.Interrupt(0.0))
     assert refused == cmd.Refused(Place.PREPARING, "Interrupt")
     assert talk.core.refused == 1
+
+
+# -- what the engines made necessary ---------------------------------------------------------------
+
+
+def test_the_end_of_the_wake_phrase_is_no_word_of_the_question():
+    talk = Talk()
+    talk.wake()
+    tail = talk.core.hearing.turn
+    talk.speak(0.2)
+    talk.hear("the")
+    talk.wait(0.4)
+    assert cmd.FlushRecogniser(tail) not in talk.done
+    assert talk.core.hearing.turn != tail
+    talk.ask("what is the capital of france")
+    assert talk.last(cmd.Generate).messages[-1].text == "what is the capital of france"
+
+
+def test_a_word_in_one_breath_with_the_wake_phrase_is_kept():
+    talk = Talk()
+    talk.wake()
+    first = talk.core.hearing.turn
+    talk.say("why", seconds=0.5)
+    talk.wait(0.8)
+    assert talk.core.hearing.turn == first
+    assert talk.last(cmd.Generate).messages[-1].text == "why"
+
+
+def test_the_prompt_is_read_while_the_device_waits_for_the_end_of_the_turn():
+    talk = Talk()
+    talk.wake()
+    talk.say("what is the capital of france")
+    assert talk.place is Place.LISTENING
+    ahead = talk.last(cmd.Prefill)
+    talk.wait(0.8)
+    prompt = talk.last(cmd.Generate)
+    assert ahead.messages == prompt.messages
+
+
+def test_a_television_that_never_stops_is_answered_after_the_limit():
+    talk = Talk(timeouts=Timeouts(listening_s=5.0))
+    talk.wake()
+    talk.speak(1.0)
+    talk.hear("and now the news from all over the world")
+    talk.speak(5.0)
+    assert talk.causes[-1] is Cause.TURN_TIMEOUT
+    prompt = talk.last(cmd.Generate)
+    talk.speak(2.0)
+    talk.hear("and now the news from all over the world and the weather", final=True)
+    talk.speak(1.0)
+    assert talk.place is Place.WAITING_FOR_LLM
+    assert talk.last(cmd.Generate) is prompt
+    talk.answer("That is the news.")
+    assert talk.all(cmd.StartPlayback)

@@ -1,6 +1,6 @@
 import threading
 
-from edgevoice.core.events import Event, Fault
+from edgevoice.core.events import Event, Fault, FaultKind
 from edgevoice.runtime.stage import Stage
 
 
@@ -39,11 +39,12 @@ def test_a_full_inbox_refuses_and_counts():
     assert stage.dropped == 1
 
 
-def test_an_exception_becomes_one_fault_and_the_stage_lives_on():
+def test_an_exception_becomes_one_fault_and_the_stage_lives_on(caplog):
     events: list[Event] = []
     stage = Echo(events.append)
-    stage.post("break")
-    stage.post("after")
+    stage.fault_kind = FaultKind.LLM
+    for word in ("break", "after"):
+        stage.post(word)
     stage.start()
     assert stage.stop()
     assert stage.seen == ["after"]
@@ -51,6 +52,23 @@ def test_an_exception_becomes_one_fault_and_the_stage_lives_on():
     assert isinstance(fault, Fault)
     assert fault.part == "echo"
     assert fault.reason == "ValueError: broken"
+    assert "broken" not in caplog.text, "the text of an error may quote what somebody said"
+    assert "ValueError at test_stage.py" in caplog.text
+
+
+def test_a_stage_whose_engine_broke_takes_nothing_until_it_is_mended():
+    events: list[Event] = []
+    stage = Echo(events.append)
+    stage._stopping = True  # so that the loop ends with its inbox, here in this thread
+    for word in ("break", "break", "lost"):
+        stage.post(word)
+    stage._run()
+    assert stage.broken
+    stage.mend()
+    stage.post("after")
+    stage._run()
+    assert stage.seen == ["after"]
+    assert len(events) == 1
 
 
 def test_a_stage_that_hangs_is_named_and_left_behind(caplog):

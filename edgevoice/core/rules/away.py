@@ -6,86 +6,123 @@ from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.rules import steps
+from edgevoice.core.rules.ending import finish
+from edgevoice.core.rules.mind import apologise, ask_again, nothing_to_say
+from edgevoice.core.rules.silence import cancel_answer, cancel_phrase
+from edgevoice.core.rules.tools import take_result, wait_for_tool
+from edgevoice.core.rules.utterance import begin_utterance, forget_utterance
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
+from edgevoice.core.turn import Answer, Kind
 
 _AWAY = (Place.SUSPENDED, Place.RECOVERING)
+_LISTENING = (Place.LISTENING, Place.INTERRUPTED)
 
 
 def leave_for(c: Conversation, place: Place, cause: Cause) -> None:
     """Pause what goes on and remember it."""
     if c.place not in _AWAY:
-        c.came_from = _place_to_return_to(c.place)
-        if c.place is Place.PLAYING and c.answer is not None:
-            c.do(cmd.HoldPlayback(c.answer.turn))
-        if c.place is Place.HELD:
-            steps.forget_utterance(c)
-            c.judge = None
+        _pause(c)
     c.pressed_at = None
     c.move(place, cause)
 
 
-def _place_to_return_to(place: Place) -> Place:
-    """A hold and an interruption are too short to go back to."""
-    if place is Place.HELD:
-        return Place.PLAYING
-    if place is Place.INTERRUPTED:
-        return Place.LISTENING
-    return Place.IDLE if place in (Place.PREPARING, Place.FAULTED) else place
+def _pause(c: Conversation) -> None:
+    """A hold and an interruption are too short to come back to."""
+    c.came_from = c.place
+    c.left_at = c.now
+    if c.place is Place.HELD:
+        c.came_from = Place.PLAYING
+        c.judge = None
+        forget_utterance(c)
+    elif c.place is Place.PLAYING:
+        c.do(cmd.HoldPlayback(c.the_answer.turn))
+    elif c.place in (Place.IDLE, *_LISTENING):
+        c.came_from = Place.IDLE if c.place is Place.IDLE else Place.LISTENING
+        cancel_answer(c)
+    else:
+        cancel_phrase(c)
+    if c.hearing is not None:
+        c.hearing.by_button = False
+
+
+def settle(c: Conversation, cause: Cause) -> None:
+    """Something has changed while the device was away: where should it be now?"""
+    if c.broken or missing(c):
+        if c.place is not Place.RECOVERING:
+            recover(c, Cause.DEVICE_LOST)
+    elif c.muted or c.paused:
+        c.move(Place.SUSPENDED, cause)
+    else:
+        come_back(c, cause)
+
+
+def recover(c: Conversation, cause: Cause) -> None:
+    """Go to RECOVERING, and try to open what is lost in a while."""
+    leave_for(c, Place.RECOVERING, cause)
+    c.attempts = 0
+    try_again_later(c)
+
+
+def try_again_later(c: Conversation) -> None:
+    """The waits between attempts grow."""
+    waits = c.tuning.recovery.device_retries_s
+    if waits:
+        c.after(waits[min(c.attempts, len(waits) - 1)], Timer.REOPEN)
+    c.attempts += 1
+
+
+def missing(c: Conversation) -> set[ev.Device]:
+    """The devices that are lost and wanted: a muted microphone is not."""
+    return c.lost - {ev.Device.MICROPHONE} if c.muted else c.lost
 
 
 def come_back(c: Conversation, cause: Cause) -> None:
     """Go on where it was: the turn has lost nothing."""
-    if c.muted:
-        c.move(Place.SUSPENDED, cause)
-        return
-    c.do(cmd.SetMicrophone(True))
     c.evidence.reset()
-    answer, target = c.answer, c.came_from
-    if target is Place.PLAYING and answer is not None:
-        _speak_on(c, cause)
-    elif target is Place.WAITING_FOR_LLM and answer is not None:
-        c.move(target, cause, answer.turn)
-        _think_on(c)
-    elif target is Place.LISTENING:
+    answer = c.answer
+    if answer is None:
         _listen_on(c, cause)
-    elif target in (Place.TOOL_EXECUTING, Place.WAITING_FOR_TASK) and answer is not None:
-        _work_on(c, cause)
+    elif answer.done:
+        finish(c, cause)
+    elif answer.out:
+        position = c.history.resume_position(answer.spoken, answer.position)
+        c.do(cmd.ResumePlayback(answer.turn, position))
+        c.move(Place.PLAYING, cause, answer.turn)
+    elif answer.buffered and not answer.failed:
+        steps.start_speaking(c, answer)
+    elif answer.uses_tools:
+        wait_for_tool(c, answer, cause)
+        take_result(c)
     else:
-        steps.go_idle(c, cause)
-
-
-def _speak_on(c: Conversation, cause: Cause) -> None:
-    answer = c.answer
-    assert answer is not None
-    c.do(cmd.ResumePlayback(answer.turn, c.history.resume_position(answer.spoken, answer.position)))
-    c.move(Place.PLAYING, cause, answer.turn)
-
-
-def _think_on(c: Conversation) -> None:
-    from edgevoice.core.rules.mouth import start_speaking
-
-    answer = c.answer
-    assert answer is not None
-    if answer.buffered:
-        start_speaking(c, answer)
-    elif not answer.text:
-        c.after(c.tuning.timeouts.first_token_s, Timer.FIRST_TOKEN)
+        c.move(Place.WAITING_FOR_LLM, cause, answer.turn)
+        _think_on(c, answer)
 
 
 def _listen_on(c: Conversation, cause: Cause) -> None:
+    if c.came_from is not Place.LISTENING:
+        steps.go_idle(c, cause)
+        return
     if c.hearing is None:
-        steps.begin_utterance(c, c.heard_until)
+        begin_utterance(c, c.heard_until)
     c.move(Place.LISTENING, cause)
     c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
+    if c.hearing is not None and not c.hearing.text:
+        steps.next_in_line(c)
 
 
-def _work_on(c: Conversation, cause: Cause) -> None:
-    from edgevoice.core.rules.tools import take_result
-
-    assert c.answer is not None
-    c.move(c.came_from, cause, c.answer.turn)
-    take_result(c)
+def _think_on(c: Conversation, answer: Answer) -> None:
+    """Ask once more if the model was lost; else give it its time again."""
+    if answer.failed and answer.retries <= 1:
+        ask_again(c, answer)
+    elif answer.failed:
+        apologise(c, answer)
+    elif answer.complete and not answer.text:
+        nothing_to_say(c, answer)
+    elif answer.kind is not Kind.REPLY:
+        steps.await_phrase(c)
+    elif not answer.text:
+        c.after(c.tuning.timeouts.first_token_s, Timer.FIRST_TOKEN)
 
 
 # -- rules ------------------------------------------------------------------------
@@ -96,66 +133,73 @@ def mute_more(c: Conversation, event: ev.Event) -> None:
     if c.muted:
         return
     c.muted = True
-    c.do(cmd.SetMicrophone(False))
     if c.place is Place.SUSPENDED:
         c.timers.clear(Timer.PLACE)
+    else:
+        settle(c, Cause.USER_MUTE)
+
+
+def mute_later(c: Conversation, event: ev.Event) -> None:
+    """Muted while there is nothing to leave: the next start leads to SUSPENDED."""
+    c.muted = True
 
 
 def unmute_more(c: Conversation, event: ev.Event) -> None:
-    """Unmuted while recovering."""
-    c.muted = False
+    """Unmuted while down or recovering."""
+    _open_ears(c)
 
 
 def suspend_more(c: Conversation, event: ev.Event) -> None:
     """Suspended twice is suspended; the clock starts again."""
+    c.paused = True
     if not c.muted:
         c.after(c.tuning.timeouts.suspended_s, Timer.PLACE)
 
 
 def unmute(c: Conversation, event: ev.Event) -> None:
     """The owner wants to be heard."""
-    if c.muted:
-        c.muted = False
-        come_back(c, Cause.USER_UNMUTE)
-
-
-def resume(c: Conversation, event: ev.Event) -> None:
-    """The reason is gone; a muted device stays muted."""
-    if not c.muted and not c.lost and not c.broken:
-        come_back(c, Cause.RESUME)
+    _unmute(c, Cause.USER_UNMUTE)
 
 
 def button_while_suspended(c: Conversation, event: ev.Event) -> None:
     """The button takes the mute away."""
-    if "button" in c.tuning.activation and c.muted:
-        c.muted = False
-        come_back(c, Cause.BUTTON_PRESSED)
+    if "button" in c.tuning.activation:
+        _unmute(c, Cause.BUTTON_PRESSED)
+
+
+def _unmute(c: Conversation, cause: Cause) -> None:
+    if not c.muted:
+        return
+    _open_ears(c)
+    if c.paused:
+        c.after(c.tuning.timeouts.suspended_s, Timer.PLACE)
+    settle(c, cause)
+
+
+def _open_ears(c: Conversation) -> None:
+    """No longer muted; after a long time nobody waits for the rest of what went on."""
+    c.muted = False
+    if c.now - c.left_at > c.tuning.timeouts.suspended_s:
+        cancel_answer(c)
+        forget_utterance(c)
+
+
+def resume(c: Conversation, event: ev.Event) -> None:
+    """The reason is gone; a muted device stays muted, a broken one broken."""
+    c.paused = False
+    settle(c, Cause.RESUME)
 
 
 def end_while_away(c: Conversation, event: ev.Event) -> None:
     """The conversation is closed; the device stays where it is."""
-    answer = c.answer
-    if answer is not None and answer.spoken:
-        answer.interrupted = True
-        c.record(answer)
-    steps.cancel_answer(c)
-    steps.drop_parked(c)
-    steps.forget_utterance(c)
+    cancel_answer(c)
+    forget_utterance(c)
+    c.questions.clear()
     c.came_from = Place.IDLE
-
-
-def tool_done_away(c: Conversation, event: ev.Event) -> None:
-    """The result waits until the device is back."""
-    from edgevoice.core.rules.tools import shortened
-
-    assert isinstance(event, ev.ToolDone)
-    for answer in (c.answer, c.parked):
-        if answer is not None and answer.call == event.call:
-            answer.result = shortened(event.result)
 
 
 def suspended_too_long(c: Conversation, event: ev.Event) -> None:
     """Whatever suspended the device has forgotten it."""
     if c.timers.pop_due(c.now) is Timer.PLACE:
-        c.move(Place.RECOVERING, Cause.RECOVERY_TIMEOUT)
-        c.after(c.tuning.recovery.device_retries_s[0], Timer.REOPEN)
+        c.paused = False
+        recover(c, Cause.RECOVERY_TIMEOUT)

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
-from edgevoice.core.bargein import Judgement, Verdict
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.policy import TurnDecision, TurnState
 from edgevoice.core.rules import steps
+from edgevoice.core.rules.ending import act
+from edgevoice.core.rules.silence import cancel_answer, commit, hold
+from edgevoice.core.rules.utterance import begin_utterance
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
+from edgevoice.core.turn import Kind, Utterance
 
 _MIN_UTTERANCE_CONFIDENCE = 0.3
 """Words that the recogniser is less sure of than this were no words."""
+
+
+_TAIL_MS = 400
+"""Speech right behind the wake phrase that is shorter, before a pause, is its end.
+
+Seen in the room: 270 to 350 ms of "jarvis" from where the utterance begins.  A
+word of its own, said in the same breath, adds to that and is longer.
+"""
 
 
 def _hear(c: Conversation, event: ev.Event) -> ev.SoundFrame:
@@ -38,9 +49,24 @@ def _decide(c: Conversation, frame: ev.SoundFrame) -> TurnDecision:
     if decision.speaking:
         heard.flushed = False
     elif not heard.flushed and decision.silence_ms >= c.tuning.turn.flush_after_ms:
+        _flush(c, heard)
+    return decision
+
+
+def _flush(c: Conversation, heard: Utterance) -> None:
+    """Ask for the last word, or forget the end of the wake phrase that stood alone so far.
+
+    The wake engine may fire before the phrase is over; what is left of it then
+    comes up as "the" in front of whatever is said after a pause.
+    """
+    ended = c.policy.speech_ended_at
+    tail = _TAIL_MS * ev.RATE // 1000
+    if heard.called and ended is not None and ended - heard.since < tail:
+        c.why = f"end of the wake phrase: {(ended - heard.since) * 1000 // ev.RATE} ms"
+        begin_utterance(c, ended)
+    else:
         heard.flushed = True
         c.do(cmd.FlushRecogniser(heard.turn))
-    return decision
 
 
 # -- frames -------------------------------------------------------------------
@@ -68,7 +94,8 @@ def frame_in_listening(c: Conversation, event: ev.Event) -> None:
     frame = _hear(c, event)
     decision = _decide(c, frame)
     heard = c.hearing
-    assert heard is not None
+    if heard is None:
+        return
     if c.policy.speech_started_at is not None and Timer.PATIENCE not in c.timers:
         c.after(c.tuning.timeouts.listening_s, Timer.PATIENCE)
         c.timers.clear(Timer.PLACE)
@@ -77,47 +104,49 @@ def frame_in_listening(c: Conversation, event: ev.Event) -> None:
     if decision.state is TurnState.SPEAK:
         steps.end_turn(c, Cause.TURN_SPEAK)
     elif decision.silence_ms >= c.tuning.turn.patience_ms and heard.final:
-        _give_up_waiting(c)
+        _give_up_waiting(c, heard)
 
 
-def _give_up_waiting(c: Conversation) -> None:
+def _give_up_waiting(c: Conversation, heard: Utterance) -> None:
     """Long silence, and the policy still has doubts: answer it, unless it was noise."""
-    heard = c.hearing
-    assert heard is not None
     if heard.confidence is not None and heard.confidence < _MIN_UTTERANCE_CONFIDENCE:
         c.why = f"noise: confidence {heard.confidence:.2f}"
-        steps.begin_utterance(c, c.heard_until)
+        begin_utterance(c, c.heard_until)
     else:
         steps.end_turn(c, Cause.TURN_TIMEOUT)
 
 
 def frame_while_thinking(c: Conversation, event: ev.Event) -> None:
-    """The user goes on before the answer began: their turn is not over."""
+    """The user goes on before the answer began: their turn is not over.
+
+    Unless the button or the clock said that it is, or the question came otherwise.
+    """
     decision = _decide(c, _hear(c, event))
-    if c.hearing is None or decision.state is TurnState.SPEAK or not decision.speaking:
-        return
-    if c.answer is None or c.answer.heard == "" or c.hearing.text == "":
-        return
-    go_on_listening(c)
+    heard = c.hearing
+    if heard is None or c.answer is None or c.answer.utterance is not heard:
+        _keep_for_later(c, decision)
+    elif decision.speaking and decision.state is TurnState.HOLD and not heard.is_over:
+        _go_on_listening(c, heard)
 
 
-def go_on_listening(c: Conversation) -> None:
+def _go_on_listening(c: Conversation, heard: Utterance) -> None:
     """Take the prompt back; the same utterance continues."""
-    steps.cancel_answer(c)
-    assert c.hearing is not None
-    c.hearing.flushed = False
-    c.move(Place.LISTENING, Cause.USER_RESUMED, c.hearing.turn)
+    cancel_answer(c)
+    heard.flushed = False
+    c.move(Place.LISTENING, Cause.USER_RESUMED, heard.turn)
     c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
 
 
 def frame_while_working(c: Conversation, event: ev.Event) -> None:
     """A tool runs: what the user says now is kept for afterwards."""
-    decision = _decide(c, _hear(c, event))
-    heard = c.hearing
-    if heard is None or not heard.text or decision.state is not TurnState.SPEAK:
-        return
-    c.questions.append(heard.text)
-    steps.begin_utterance(c, c.heard_until)
+    _keep_for_later(c, _decide(c, _hear(c, event)))
+
+
+def _keep_for_later(c: Conversation, decision: TurnDecision) -> None:
+    """An utterance that is over waits until the present question is answered."""
+    if c.hearing is not None and c.hearing.text and decision.state is TurnState.SPEAK:
+        steps.queue_utterance(c)
+        begin_utterance(c, c.heard_until)
 
 
 def frame_while_playing(c: Conversation, event: ev.Event) -> None:
@@ -128,15 +157,15 @@ def frame_while_playing(c: Conversation, event: ev.Event) -> None:
     onset = c.evidence.update(frame, _floor(c))
     if onset is not None:
         c.why = f"evidence: energy {frame.energy:.4f}, vad {frame.vad:.2f}"
-        steps.hold(c, onset)
+        hold(c, onset)
 
 
 def frame_while_held(c: Conversation, event: ev.Event) -> None:
     """Do they mean it?"""
     frame = _hear(c, event)
     decision = _decide(c, frame)
-    assert c.judge is not None
-    _act(c, c.judge.frame(frame, decision.speaking))
+    if c.judge is not None:
+        act(c, c.judge.frame(frame, decision.speaking))
 
 
 def frame_while_interrupted(c: Conversation, event: ev.Event) -> None:
@@ -147,54 +176,54 @@ def frame_while_interrupted(c: Conversation, event: ev.Event) -> None:
 # -- transcripts ----------------------------------------------------------------
 
 
-def _take(c: Conversation, event: ev.Event) -> ev.Transcript:
+def _take(c: Conversation, event: ev.Event) -> Utterance:
     assert isinstance(event, ev.Transcript)
-    assert c.hearing is not None
-    c.hearing.take(event)
-    return event
+    heard = c.hearing
+    assert heard is not None, "a transcript of no utterance is stale"
+    heard.take(event)
+    return heard
 
 
 def transcript(c: Conversation, event: ev.Event) -> None:
     """More words; after the button's release the final is the end of the turn."""
-    _take(c, event)
-    heard = c.hearing
-    assert heard is not None
+    heard = _take(c, event)
     if heard.released and heard.final:
         if heard.text:
             steps.end_turn(c, Cause.BUTTON_RELEASED)
         else:
             steps.go_idle(c, Cause.USER_SILENT)
+    elif heard.final and heard.text:
+        # The wait for the end of the turn is time enough to read the prompt.
+        c.do(cmd.Prefill(heard.turn, c.history.messages(heard.text)))
 
 
 def transcript_while_thinking(c: Conversation, event: ev.Event) -> None:
     """A last word came after the prompt was sent: take it back and send it whole."""
-    _take(c, event)
-    answer, heard = c.answer, c.hearing
-    assert heard is not None
-    if answer is None or not answer.heard or not heard.final or heard.text == answer.heard:
-        return
-    steps.cancel_answer(c)
-    again = c.new_answer(heard.text, answer.kind)
-    again.times.decided = answer.times.decided
-    again.times.speech_ended = answer.times.speech_ended
-    steps.send_prompt(c, again)
+    heard, answer = _take(c, event), c.answer
+    if answer is None or answer.utterance is not heard or heard.cut:
+        _call_off(c, heard)
+    elif heard.final and heard.text not in ("", answer.heard) and answer.kind is Kind.REPLY:
+        cancel_answer(c)
+        steps.end_turn(c, Cause.STT_FINAL)
 
 
 def transcript_while_working(c: Conversation, event: ev.Event) -> None:
     """What calls the tool off acts at once; all else waits."""
-    _take(c, event)
-    assert c.hearing is not None
-    if c.lexicon.stops(c.hearing.text):
-        steps.cancel_answer(c)
-        steps.drop_parked(c)
+    _call_off(c, _take(c, event))
+
+
+def _call_off(c: Conversation, heard: Utterance) -> None:
+    if c.lexicon.stops(heard.text):
+        c.questions.clear()
         steps.go_idle(c, Cause.USER_STOP)
 
 
 def transcript_while_held(c: Conversation, event: ev.Event) -> None:
     """The words decide."""
     heard = _take(c, event)
-    assert c.judge is not None
-    _act(c, c.judge.transcript(heard.text, heard.words if heard.final else None, heard.until))
+    if c.judge is not None:
+        sure = heard.words if heard.final else None
+        act(c, c.judge.transcript(heard.text, sure, heard.heard_until))
 
 
 def transcript_while_interrupted(c: Conversation, event: ev.Event) -> None:
@@ -202,53 +231,44 @@ def transcript_while_interrupted(c: Conversation, event: ev.Event) -> None:
     _take(c, event)
 
 
-def _act(c: Conversation, judgement: Judgement) -> None:
-    """Carry the verdict on a hold out."""
-    c.why = f"{judgement.verdict.value} by {judgement.rule} ({judgement.detail})"
-    if judgement.verdict is Verdict.COMMIT:
-        steps.commit(c, Cause.USER_INTERRUPT)
-    elif judgement.verdict is Verdict.RESUME:
-        steps.resume_speech(c, Cause.BARGE_IN_REJECTED)
-
-
 # -- the wake word ----------------------------------------------------------------
 
 
-def wake(c: Conversation, event: ev.Event) -> None:
-    """Hands-free listening begins right after the phrase."""
+def _called(c: Conversation, event: ev.Event) -> ev.WakeHeard | None:
     assert isinstance(event, ev.WakeHeard)
-    if "wake_word" not in c.tuning.activation:
-        return
-    steps.cancel_answer(c)
-    c.do(cmd.PlayEarcon("wake"))
-    steps.listen(c, Cause.WAKE_DETECTED, event.end, c.tuning.timeouts.nothing_said_s)
+    return event if "wake_word" in c.tuning.activation else None
+
+
+def _mark_called(c: Conversation) -> None:
+    if c.hearing is not None:
+        c.hearing.called = True
+
+
+def wake(c: Conversation, event: ev.Event) -> None:
+    """Hands-free listening begins right after the phrase, whatever else was asked before."""
+    if heard := _called(c, event):
+        cancel_answer(c)
+        steps.greet(c, Cause.WAKE_DETECTED, heard.end)
+        _mark_called(c)
 
 
 def wake_again(c: Conversation, event: ev.Event) -> None:
     """Already listening: the utterance begins after the phrase."""
-    assert isinstance(event, ev.WakeHeard)
-    if "wake_word" not in c.tuning.activation:
+    heard = _called(c, event)
+    if heard is None:
         return
-    steps.cancel_answer(c)
-    steps.begin_utterance(c, event.end)
+    cancel_answer(c)
+    begin_utterance(c, heard.end)
+    _mark_called(c)
     if c.place is Place.LISTENING:
+        c.timers.clear(Timer.PATIENCE, Timer.RELEASED)
+        c.after(c.tuning.timeouts.listening_s, Timer.PLACE)
         c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
-
-
-def wake_while_thinking(c: Conversation, event: ev.Event) -> None:
-    """The user would rather ask something else."""
-    assert isinstance(event, ev.WakeHeard)
-    if "wake_word" not in c.tuning.activation:
-        return
-    steps.cancel_answer(c)
-    steps.drop_parked(c)
-    c.do(cmd.PlayEarcon("wake"))
-    steps.listen(c, Cause.WAKE_DETECTED, event.end, c.tuning.timeouts.nothing_said_s)
 
 
 def wake_while_speaking(c: Conversation, event: ev.Event) -> None:
     """The wake word always means it."""
-    assert isinstance(event, ev.WakeHeard)
-    if "wake_word" in c.tuning.activation:
-        c.why = f"commit by wake_word ({event.score:.2f})"
-        steps.commit(c, Cause.WAKE_DETECTED, event.end)
+    if heard := _called(c, event):
+        c.why = f"commit by wake_word ({heard.score:.2f})"
+        commit(c, Cause.WAKE_DETECTED, heard.end)
+        _mark_called(c)

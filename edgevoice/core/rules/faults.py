@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-import json
-
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.rules import steps
-from edgevoice.core.rules.away import come_back, leave_for
-from edgevoice.core.rules.mind import apologise, ask_again, retry_or_apologise
-from edgevoice.core.rules.tools import take_result
+from edgevoice.core.rules.away import (
+    missing,
+    recover,
+    settle,
+    try_again_later,
+)
+from edgevoice.core.rules.mind import apologise, can_retry, retry_or_apologise
+from edgevoice.core.rules.silence import cancel_answer, cancel_phrase
+from edgevoice.core.rules.tools import at_work, fail_tools
+from edgevoice.core.rules.utterance import forget_utterance
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
-from edgevoice.core.turn import Kind
+from edgevoice.core.turn import Answer, Kind
 
 _REST_RETRY_S = 10.0
 """Between attempts to open a lost device while the device rests."""
 
-_SPEAKING = (Place.PLAYING, Place.HELD)
-_THINKING = (Place.WAITING_FOR_LLM, Place.TOOL_EXECUTING, Place.WAITING_FOR_TASK)
-
 
 def fault(c: Conversation, event: ev.Event) -> None:
-    """Each kind has its own way; too many of one kind open the breaker."""
+    """Each kind has its own way; too many of one kind open the breaker.
+
+    A model that will be asked again has not failed yet.
+    """
     assert isinstance(event, ev.Fault)
     if event.turn is not None and event.kind is not ev.FaultKind.ENGINE and _is_stale(c, event):
         c.stale += 1
-        return
-    if event.fatal:
+    elif event.fatal:
         _give_up(c, Cause.ERROR, fatal=True)
-    elif c.breakers[event.kind].fault(c.now):
+    elif not _will_be_retried(c, event) and c.breakers[event.kind].fault(c.now):
         _give_up(c, Cause.BREAKER_OPEN, fatal=False)
     else:
         _WAYS[event.kind](c, event)
@@ -39,6 +43,11 @@ def fault(c: Conversation, event: ev.Event) -> None:
 def _is_stale(c: Conversation, event: ev.Fault) -> bool:
     alive = (c.answer, c.parked)
     return not any(a is not None and a.turn == event.turn for a in alive)
+
+
+def _will_be_retried(c: Conversation, event: ev.Fault) -> bool:
+    waiting = event.kind is ev.FaultKind.LLM and c.place is Place.WAITING_FOR_LLM
+    return waiting and c.answer is not None and can_retry(c, c.answer)
 
 
 def _give_up(c: Conversation, cause: Cause, *, fatal: bool) -> None:
@@ -51,61 +60,79 @@ def _give_up(c: Conversation, cause: Cause, *, fatal: bool) -> None:
 
 
 def _drop_everything(c: Conversation) -> None:
-    answer = c.answer
-    if answer is not None:
-        answer.interrupted = not answer.done
-        c.record(answer)
-    steps.cancel_answer(c)
-    steps.drop_parked(c)
-    steps.forget_utterance(c)
-    c.judge = None
+    cancel_answer(c)
+    forget_utterance(c)
+    c.paused = False
 
 
 def _llm_failed(c: Conversation, event: ev.Fault) -> None:
     answer = c.answer
-    if answer is None:
+    if answer is None or answer.kind is not Kind.REPLY or answer.complete or answer.failed:
         return
-    c.timers.clear(Timer.FIRST_TOKEN)
-    if c.place is Place.WAITING_FOR_LLM and answer.kind is Kind.REPLY:
+    if c.place is Place.WAITING_FOR_LLM:
         retry_or_apologise(c, answer)
-    elif not answer.complete:
-        steps.end_speech(c, answer)
+    else:
+        _lose_model(c, answer)
+
+
+def _lose_model(c: Conversation, answer: Answer) -> None:
+    """No more tokens come: ask again later if nothing was said, else say what there is."""
+    if answer.text:
+        c.do(cmd.CancelGeneration(answer.turn))
+        steps.finish_text(c, answer)
+    else:
+        answer.failed = True
+        answer.retries += 1
 
 
 def _tts_failed(c: Conversation, event: ev.Fault) -> None:
     """No voice: a sound and the lamp must do."""
     c.do(cmd.PlayEarcon("error"))
     answer = c.answer
-    if answer is None:
+    if answer is None or not answer.text or answer.done:
         return
-    if c.place in _SPEAKING and not answer.complete:
+    if c.parked is not None and not answer.out:
+        cancel_phrase(c)
+    elif answer.out:
         c.do(cmd.CancelGeneration(answer.turn))
-        steps.end_speech(c, answer)
-    elif c.place in _THINKING:
+        steps.finish_text(c, answer)
+    elif answer.uses_tools:
+        c.do(cmd.CancelSynthesis(answer.turn), cmd.DropPlayback(answer.turn))
+        answer.done = True
+    else:
+        _unspeakable(c, answer)
+
+
+def _unspeakable(c: Conversation, answer: Answer) -> None:
+    """It cannot be said; the journal still learns of it."""
+    if answer.kind is Kind.REPLY:
         c.record(answer)
-        steps.cancel_answer(c)
+    cancel_answer(c, put_off=False)
+    if c.place is Place.WAITING_FOR_LLM:
         steps.listen(c, Cause.ERROR, c.heard_until, c.tuning.timeouts.follow_up_s)
-    elif c.place not in _SPEAKING:
-        steps.cancel_answer(c)
 
 
 def _tool_failed(c: Conversation, event: ev.Fault) -> None:
     """To the model as a result, never to the user as a crash."""
-    answer = c.answer if c.parked is None else c.parked
-    if answer is None or answer.call is None:
-        return
-    answer.result = json.dumps({"error": event.reason})
-    if c.place in (Place.TOOL_EXECUTING, Place.WAITING_FOR_TASK):
-        take_result(c)
+    answer = at_work(c)
+    if answer is not None and event.turn in (None, answer.turn):
+        fail_tools(c, event.reason)
 
 
 def _engine_failed(c: Conversation, event: ev.Fault) -> None:
-    """Build it again; the turn waits."""
+    """Build it again; the turn it worked on is asked again if nothing was spoken."""
     c.broken.add(event.part)
     c.do(cmd.RebuildPart(event.part))
     if c.place is not Place.RECOVERING:
-        c.attempts = 0
-        leave_for(c, Place.RECOVERING, Cause.ERROR)
+        recover(c, Cause.ERROR)
+    answer = c.answer
+    if answer is None or answer.kind is not Kind.REPLY or event.turn not in (None, answer.turn):
+        return
+    if answer.out and not answer.complete and event.turn is not None:
+        _lose_model(c, answer)
+    elif not answer.out and not answer.uses_tools and not answer.failed:
+        answer.failed = True
+        answer.retries += 1
 
 
 def _device_failed(c: Conversation, event: ev.Fault) -> None:
@@ -148,45 +175,26 @@ def part_works(c: Conversation, event: ev.Event) -> None:
 
 
 def part_rebuilt(c: Conversation, event: ev.Event) -> None:
-    """It works again: ask once more if the turn had not been answered."""
+    """It works again."""
     part_works(c, event)
-    if c.broken or c.lost:
+    _go_on(c, Cause.RESUME)
+
+
+def _go_on(c: Conversation, cause: Cause) -> None:
+    if c.broken or missing(c):
         return
-    if c.place is Place.PREPARING:
-        steps.go_idle(c, Cause.RESUME)
-    else:
-        come_back(c, Cause.RESUME)
-        _ask_once_more(c)
+    if c.place is not Place.PREPARING:
+        settle(c, cause)
+    elif c.up:
+        steps.go_idle(c, cause)
 
 
-def _ask_once_more(c: Conversation) -> None:
-    answer = c.answer
-    if c.place is Place.WAITING_FOR_LLM and answer is not None and answer.kind is Kind.REPLY:
-        if answer.retries == 0 and not answer.spoken:
-            answer.retries = 1
-            c.do(cmd.CancelGeneration(answer.turn), cmd.CancelSynthesis(answer.turn))
-            ask_again(c, answer)
-        else:
-            apologise(c, answer)
+def all_works(c: Conversation) -> bool:
+    """Whether nothing is lost or broken that is needed."""
+    return not c.broken and not missing(c)
 
 
 # -- devices --------------------------------------------------------------------------
-
-
-def device_lost(c: Conversation, event: ev.Event) -> None:
-    """Try to open it again, in 1, 3 and 10 seconds."""
-    assert isinstance(event, ev.DeviceLost)
-    known = event.device in c.lost
-    c.lost.add(event.device)
-    if c.place is Place.PREPARING:
-        c.after(_REST_RETRY_S, Timer.REOPEN)
-    elif c.place is not Place.RECOVERING:
-        c.attempts = 0
-        leave_for(c, Place.RECOVERING, Cause.DEVICE_LOST)
-        _try_again_later(c)
-    elif not known:
-        c.attempts = 0
-        _try_again_later(c)
 
 
 def device_is_lost(c: Conversation, event: ev.Event) -> None:
@@ -195,32 +203,42 @@ def device_is_lost(c: Conversation, event: ev.Event) -> None:
     c.lost.add(event.device)
 
 
-def device_found(c: Conversation, event: ev.Event) -> None:
-    """All are back: go on where it was."""
-    assert isinstance(event, ev.DeviceFound)
-    c.lost.discard(event.device)
-    if c.lost or c.broken:
+def device_lost_at_start(c: Conversation, event: ev.Event) -> None:
+    """Not up yet: look for it now and then."""
+    device_is_lost(c, event)
+    c.after(_REST_RETRY_S, Timer.REOPEN)
+
+
+def device_lost(c: Conversation, event: ev.Event) -> None:
+    """Try to open it again, in 1, 3 and 10 seconds; a muted microphone can wait."""
+    assert isinstance(event, ev.DeviceLost)
+    known = event.device in c.lost
+    c.lost.add(event.device)
+    if event.device not in missing(c):
         return
-    if c.place is Place.PREPARING:
-        steps.go_idle(c, Cause.DEVICE_FOUND)
-    else:
-        come_back(c, Cause.DEVICE_FOUND)
+    if c.place is not Place.RECOVERING:
+        recover(c, Cause.DEVICE_LOST)
+    elif not known:
+        c.attempts = 0
+        try_again_later(c)
 
 
 def device_is_there(c: Conversation, event: ev.Event) -> None:
-    """Good to know for the next start."""
+    """Good to know for the next start; the stream of a found microphone is open."""
     assert isinstance(event, ev.DeviceFound)
     c.lost.discard(event.device)
+    if event.device is ev.Device.MICROPHONE:
+        c.microphone_open = True
 
 
-def _try_again_later(c: Conversation) -> None:
-    waits = c.tuning.recovery.device_retries_s
-    c.after(waits[min(c.attempts, len(waits) - 1)], Timer.REOPEN)
-    c.attempts += 1
+def device_found(c: Conversation, event: ev.Event) -> None:
+    """All are back: go on where it was."""
+    device_is_there(c, event)
+    _go_on(c, Cause.DEVICE_FOUND)
 
 
 def _reopen(c: Conversation) -> None:
-    for device in sorted(c.lost, key=lambda d: d.value):
+    for device in sorted(missing(c), key=lambda d: d.value):
         c.do(cmd.ReopenDevice(device))
 
 
@@ -231,11 +249,13 @@ def reopen_at_rest(c: Conversation) -> None:
 
 
 def recovering_tick(c: Conversation, event: ev.Event) -> None:
-    """Another attempt, or the end of them."""
+    """Another attempt, or the end of them; with nothing to wait for, the way back."""
     timer = c.timers.pop_due(c.now)
-    if timer is Timer.REOPEN:
+    if timer is Timer.REOPEN and all_works(c):
+        settle(c, Cause.RESUME)
+    elif timer is Timer.REOPEN:
         _reopen(c)
-        _try_again_later(c)
+        try_again_later(c)
     elif timer is Timer.PLACE:
         _drop_everything(c)
         c.move(Place.FAULTED, Cause.RECOVERY_TIMEOUT)
@@ -248,10 +268,10 @@ def fault_over(c: Conversation, event: ev.Event) -> None:
     if c.fatal:
         c.move(Place.TERMINATING, Cause.ERROR)
         c.after(0.0, Timer.PLACE)
-    elif c.lost or c.broken:
+    elif c.up and all_works(c):
+        steps.go_idle(c, Cause.ERROR_CLEARED)
+    else:
         c.move(Place.PREPARING, Cause.ERROR_CLEARED)
         for part in sorted(c.broken):
             c.do(cmd.RebuildPart(part))
         reopen_at_rest(c)
-    else:
-        c.move(Place.IDLE, Cause.ERROR_CLEARED)

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
-from edgevoice.core.bargein import Verdict, just_spoken
+from edgevoice.core.bargein import just_spoken
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.rules import steps
+from edgevoice.core.rules.ending import act, finish, listen_on
+from edgevoice.core.rules.silence import cancel_answer, settle_closing
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
-from edgevoice.core.turn import Answer, Kind
+from edgevoice.core.turn import Answer
 
 
 def _add_speech(c: Conversation, event: ev.PieceBuffered) -> Answer | None:
     answer = c.answer
-    if answer is None or answer.turn != event.turn:
+    if answer is None or answer.turn != event.turn or answer.done or not answer.text:
         return None
     answer.spoken.extend(event.words)
     answer.rate = event.rate
+    answer.end = event.end
+    answer.touched_at = c.now
     if answer.times.first_audio is None:
         answer.times.first_audio = c.now
     return answer
@@ -30,128 +34,132 @@ def more_speech(c: Conversation, event: ev.Event) -> None:
 
 
 def speech_buffered(c: Conversation, event: ev.Event) -> None:
-    """The first chunk lies ready: speak."""
+    """The first chunk lies ready: speak, unless the user was first."""
     assert isinstance(event, ev.PieceBuffered)
     answer = _add_speech(c, event)
     if answer is None:
         return
     if c.place is Place.LISTENING and c.hearing is not None and c.hearing.text:
-        _put_off(c, answer)
-        return
-    start_speaking(c, answer)
+        cancel_answer(c)
+    else:
+        steps.start_speaking(c, answer)
 
 
-def _put_off(c: Conversation, answer: Answer) -> None:
-    """The user began to speak first: an announcement waits, a check-in is needless."""
-    steps.cancel_answer(c)
-    if answer.kind is Kind.ANNOUNCEMENT:
-        c.announcements.appendleft(" ".join(answer.text))
+# -- what the player tells ----------------------------------------------------------
 
 
-def start_speaking(c: Conversation, answer: Answer) -> None:
-    """Let the voice out; from now on speech is an interruption, not an addition."""
-    steps.forget_utterance(c)
-    c.evidence.reset()
-    c.do(cmd.StartPlayback(answer.turn))
-    cause = Cause.ANNOUNCEMENT if answer.kind is Kind.ANNOUNCEMENT else Cause.TTS_BUFFER_READY
-    c.move(Place.PLAYING, cause, answer.turn)
+def _out(c: Conversation, event: ev.TurnEvent) -> Answer | None:
+    """The answer that was let out and that the event is about."""
+    answers = (c.answer, c.closing)
+    return next((a for a in answers if a is not None and a.turn == event.turn and a.out), None)
 
 
 def playback_started(c: Conversation, event: ev.Event) -> None:
     """The first sample was heard."""
     assert isinstance(event, ev.PlaybackStarted)
-    for answer in (c.answer, c.closing):
-        if answer is not None and answer.turn == event.turn:
-            answer.times.started = event.at
+    answer = _out(c, event)
+    if answer is not None and answer.times.started is None:
+        answer.times.started = event.at
+        answer.touched_at = c.now
 
 
 def held(c: Conversation, event: ev.Event) -> None:
     """Silence: the position says what had been heard by then."""
     assert isinstance(event, ev.PlaybackHeld)
-    answer = c.answer
-    if answer is None or answer.turn != event.turn:
+    answer = _out(c, event)
+    if answer is None:
         return
     answer.position = event.position
     if answer.times.held is not None:
         answer.times.silent = event.at
-    if c.judge is not None:
+    if c.judge is not None and answer is c.answer:
         window = c.tuning.barge_in.echo_window_s
         c.judge.device_said(just_spoken(answer.spoken, event.position, answer.rate, window))
 
 
 def dropped(c: Conversation, event: ev.Event) -> None:
-    """An interrupted answer is silent: its words are known, and it is over."""
-    assert isinstance(event, ev.PlaybackDropped)
+    """An answer that was cut is silent: its words are known, and it is over.
+
+    It may also have come to its end just before.
+    """
+    assert isinstance(event, (ev.PlaybackDropped, ev.PlaybackDone))
     answer = c.closing
     if answer is None or answer.turn != event.turn:
         return
     answer.position = event.position
     if answer.times.silent is None:
         answer.times.silent = event.at
-    if answer.times.listening is not None:
-        c.record(answer)
-        c.closing = None
+    if c.place is not Place.INTERRUPTED:
+        settle_closing(c)
+
+
+def _ended(c: Conversation, event: ev.PlaybackDone) -> bool:
+    """Note that the present answer was heard to its end."""
+    answer = c.answer
+    if answer is None or answer.turn != event.turn:
+        dropped(c, event)
+        return False
+    if not answer.out or not answer.complete:
+        return False
+    answer.position = event.position
+    answer.done = True
+    return True
 
 
 def spoken(c: Conversation, event: ev.Event) -> None:
     """The answer was heard to its end."""
     assert isinstance(event, ev.PlaybackDone)
-    if c.answer is not None and c.answer.turn == event.turn:
-        c.answer.position = event.position
-        steps.finish(c, Cause.TTS_COMPLETE)
+    if _ended(c, event):
+        finish(c, Cause.TTS_COMPLETE)
 
 
 def spoken_while_held(c: Conversation, event: ev.Event) -> None:
     """The hold came at the very end: there is nothing left to interrupt."""
     assert isinstance(event, ev.PlaybackDone)
-    answer = c.answer
-    if answer is None or answer.turn != event.turn:
-        return
-    answer.position = event.position
-    answer.done = True
-    if c.place is Place.HELD:
+    if _ended(c, event):
         listen_on(c)
 
 
-def listen_on(c: Conversation) -> None:
-    """The answer is over and somebody speaks: that is the next utterance."""
-    answer = c.answer
-    assert answer is not None
-    c.judge = None
-    c.record(answer)
-    c.answer = None
-    c.move(Place.LISTENING, Cause.TTS_COMPLETE, answer.turn)
-    c.after(c.tuning.timeouts.follow_up_s, Timer.NOTHING_SAID)
+def spoken_while_away(c: Conversation, event: ev.Event) -> None:
+    """The device was told to leave at the very end: there is nothing to come back to."""
+    assert isinstance(event, ev.PlaybackDone)
+    _ended(c, event)
+
+
+# -- time -----------------------------------------------------------------------------
 
 
 def speaking_tick(c: Conversation, event: ev.Event) -> None:
-    """A very long answer: worth a warning, not a cut."""
-    timer = c.timers.pop_due(c.now)
-    if timer is Timer.PLACE:
-        c.do(cmd.Warn("speaking_long", c.answer.turn if c.answer else c.turn))
+    """A very long answer is worth a warning, not a cut; one that is stuck ends."""
+    if c.timers.pop_due(c.now) is not Timer.PLACE:
+        return
+    answer = c.the_answer
+    limit = c.tuning.timeouts.speaking_warning_s
+    if c.now - answer.touched_at <= limit + answer.end / max(1, answer.rate):
+        c.do(cmd.Warn("speaking_long", answer.turn))
+        c.after(limit, Timer.PLACE)
+        return
+    c.do(cmd.Warn("speaking_stuck", answer.turn))
+    cancel_answer(c)
+    steps.listen(c, Cause.ERROR, c.heard_until, c.tuning.timeouts.follow_up_s)
 
 
 def held_tick(c: Conversation, event: ev.Event) -> None:
     """A hold may not last longer."""
-    c.timers.pop_due(c.now)
-    assert c.judge is not None
-    judgement = c.judge.verdict(timed_out=True)
-    c.why = f"{judgement.verdict.value} by {judgement.rule} ({judgement.detail})"
-    if judgement.verdict is Verdict.COMMIT:
-        steps.commit(c, Cause.USER_INTERRUPT)
-    else:
-        steps.resume_speech(c, Cause.BARGE_IN_REJECTED)
+    if c.timers.pop_due(c.now) is None or c.judge is None:
+        return
+    act(c, c.judge.verdict(timed_out=True))
 
 
 def settled(c: Conversation, event: ev.Event) -> None:
     """The interruption took effect: listen to what is being said."""
-    c.timers.pop_due(c.now)
-    closing = c.closing
+    if c.timers.pop_due(c.now) is not Timer.PLACE:
+        return
+    closing, heard = c.closing, c.hearing
     if closing is not None:
         closing.times.listening = c.now
-    turn = None if c.hearing is None else c.hearing.turn
-    c.move(Place.LISTENING, Cause.SETTLED, turn)
-    c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
+    c.move(Place.LISTENING, Cause.SETTLED, None if heard is None else heard.turn)
+    if heard is None or not heard.by_button:
+        c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
     if closing is not None and closing.times.silent is not None:
-        c.record(closing)
-        c.closing = None
+        settle_closing(c)

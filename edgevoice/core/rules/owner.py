@@ -7,25 +7,39 @@ from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.rules import steps
 from edgevoice.core.rules.away import leave_for
-from edgevoice.core.rules.faults import reopen_at_rest
+from edgevoice.core.rules.ending import asks_into_silence
+from edgevoice.core.rules.faults import all_works, reopen_at_rest
+from edgevoice.core.rules.silence import cancel_answer, commit
+from edgevoice.core.rules.utterance import begin_utterance, forget_utterance
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
-from edgevoice.core.turn import Kind
+from edgevoice.core.turn import Kind, Utterance
 
 _LAST_WORD_S = 2.0
 """After the button's release: longest wait for the recogniser's final words."""
+
+_LOOK_AGAIN_S = 0.5
+"""Somebody is speaking, or the device is about to: too early to call it silence."""
 
 # -- coming up and going down ---------------------------------------------------
 
 
 def ready(c: Conversation, event: ev.Event) -> None:
-    """Everything works: wait to be talked to."""
+    """Everything is loaded: wait to be talked to, if nothing has failed since."""
+    c.up = True
+    if not all_works(c):
+        return
     c.do(cmd.PlayEarcon("ready"))
-    if "always" in c.tuning.activation:
+    if "always" in c.tuning.activation and not c.muted:
         steps.listen(c, Cause.READY, c.heard_until, c.tuning.timeouts.nothing_said_s)
+        steps.next_in_line(c)
     else:
-        c.move(Place.IDLE, Cause.READY)
-    steps.announce_next(c)
+        steps.go_idle(c, Cause.READY)
+
+
+def ready_later(c: Conversation, event: ev.Event) -> None:
+    """Everything is loaded, after the device had given up: the next start will do."""
+    c.up = True
 
 
 def preparing_too_long(c: Conversation, event: ev.Event) -> None:
@@ -39,19 +53,16 @@ def preparing_too_long(c: Conversation, event: ev.Event) -> None:
 
 def shut_down(c: Conversation, event: ev.Event) -> None:
     """Fall silent and leave."""
-    steps.forget_utterance(c)
-    if c.answer is not None:
-        c.answer.interrupted = not c.answer.done
-    steps.cancel_answer(c)
-    steps.drop_parked(c)
+    forget_utterance(c)
+    cancel_answer(c)
     c.move(Place.TERMINATING, Cause.SHUTDOWN)
     c.after(0.0, Timer.PLACE)
 
 
 def leave(c: Conversation, event: ev.Event) -> None:
     """The process may end."""
-    c.timers.clear()
-    c.do(cmd.Exit(70 if c.fatal else 0))
+    if c.timers.pop_due(c.now) is Timer.PLACE:
+        c.do(cmd.Exit(70 if c.fatal else 0))
 
 
 # -- the control socket -----------------------------------------------------------
@@ -59,9 +70,8 @@ def leave(c: Conversation, event: ev.Event) -> None:
 
 def start(c: Conversation, event: ev.Event) -> None:
     """Listen, as after the wake word."""
-    steps.cancel_answer(c)
-    c.do(cmd.PlayEarcon("wake"))
-    steps.listen(c, Cause.USER_START, c.heard_until, c.tuning.timeouts.nothing_said_s)
+    cancel_answer(c)
+    steps.greet(c, Cause.USER_START, c.heard_until)
 
 
 def start_twice(c: Conversation, event: ev.Event) -> None:
@@ -72,17 +82,16 @@ def start_twice(c: Conversation, event: ev.Event) -> None:
 
 def ask(c: Conversation, event: ev.Event) -> None:
     """A question that was typed."""
-    assert isinstance(event, ev.Ask)
-    steps.cancel_answer(c)
-    if c.place is Place.IDLE:
-        steps.listen(c, Cause.USER_ASK, c.heard_until, c.tuning.timeouts.nothing_said_s)
-    steps.prompt(c, event.text, Cause.USER_ASK)
+    queue_question(c, event)
+    cancel_answer(c)
+    steps.next_in_line(c)
 
 
 def queue_question(c: Conversation, event: ev.Event) -> None:
     """A question that must wait for the present answer."""
     assert isinstance(event, ev.Ask)
-    c.questions.append(event.text)
+    if event.text.strip():
+        c.questions.append(event.text)
 
 
 def announce(c: Conversation, event: ev.Event) -> None:
@@ -95,17 +104,13 @@ def announce(c: Conversation, event: ev.Event) -> None:
 def queue_announcement(c: Conversation, event: ev.Event) -> None:
     """Say it at the next pause."""
     assert isinstance(event, ev.Say)
-    c.announcements.append(event.text)
+    if event.text.strip():
+        c.announcements.append(event.text)
 
 
 def end_conversation(c: Conversation, event: ev.Event) -> None:
     """Close it, whatever goes on."""
-    if c.answer is not None and c.place in (Place.PLAYING, Place.HELD):
-        c.answer.interrupted = True
-        c.record(c.answer)
-    steps.cancel_answer(c)
-    steps.drop_parked(c)
-    c.judge = None
+    c.questions.clear()
     if c.place is Place.INTERRUPTED:
         c.move(Place.LISTENING, Cause.SETTLED)
     steps.go_idle(c, Cause.USER_STOP)
@@ -114,13 +119,12 @@ def end_conversation(c: Conversation, event: ev.Event) -> None:
 def interrupt(c: Conversation, event: ev.Event) -> None:
     """Stop speaking and listen."""
     c.why = "commit by the owner"
-    steps.commit(c, Cause.USER_INTERRUPT)
+    commit(c, Cause.USER_INTERRUPT)
 
 
 def stop_thinking(c: Conversation, event: ev.Event) -> None:
     """Forget the question and listen."""
-    steps.cancel_answer(c)
-    steps.drop_parked(c)
+    cancel_answer(c)
     steps.listen(c, Cause.USER_INTERRUPT, c.heard_until, c.tuning.timeouts.nothing_said_s)
 
 
@@ -134,20 +138,19 @@ def button_pressed(c: Conversation, event: ev.Event) -> None:
     c.pressed_at = event.at
     if c.place in (Place.PLAYING, Place.HELD):
         c.why = "commit by button"
-        steps.commit(c, Cause.BUTTON_PRESSED, c.heard_until)
-    elif c.place in (Place.IDLE, Place.LISTENING, Place.INTERRUPTED):
-        steps.cancel_answer(c)
-        if c.place is Place.IDLE:
-            steps.listen(c, Cause.BUTTON_PRESSED, c.heard_until, c.tuning.timeouts.nothing_said_s)
-        elif c.hearing is None:
-            steps.begin_utterance(c, c.heard_until)
+        commit(c, Cause.BUTTON_PRESSED, c.heard_until)
     else:
-        steps.cancel_answer(c)
-        steps.drop_parked(c)
-        steps.listen(c, Cause.BUTTON_PRESSED, c.heard_until, c.tuning.timeouts.nothing_said_s)
-    c.timers.clear(Timer.NOTHING_SAID)
+        cancel_answer(c)
+        if c.place not in (Place.LISTENING, Place.INTERRUPTED):
+            steps.listen(c, Cause.BUTTON_PRESSED, c.heard_until, c.tuning.timeouts.nothing_said_s)
+    if c.hearing is None:
+        begin_utterance(c, c.heard_until)
+    c.engaged = True
+    c.timers.clear(Timer.NOTHING_SAID, Timer.RELEASED)
+    if c.place is Place.LISTENING:
+        c.after(c.tuning.timeouts.listening_s, Timer.PLACE)
     if c.hearing is not None:
-        c.hearing.by_button = True
+        c.hearing.by_button, c.hearing.released = True, False
 
 
 def button_released(c: Conversation, event: ev.Event) -> None:
@@ -180,10 +183,9 @@ def _clicked(c: Conversation, at: float) -> None:
 
 def idle_tick(c: Conversation, event: ev.Event) -> None:
     """An announcement could not be spoken."""
-    c.timers.pop_due(c.now)
-    if c.answer is not None:
-        steps.cancel_answer(c)
-        c.do(cmd.PlayEarcon("error"))
+    if c.timers.pop_due(c.now) is Timer.SPEECH:
+        steps.speech_failed(c)
+        steps.next_in_line(c)
 
 
 def listening_tick(c: Conversation, event: ev.Event) -> None:
@@ -193,22 +195,27 @@ def listening_tick(c: Conversation, event: ev.Event) -> None:
     if heard is None or timer is None:
         return
     if timer is Timer.SPEECH:
-        steps.cancel_answer(c)
-        c.do(cmd.PlayEarcon("error"))
-    elif timer in (Timer.PATIENCE, Timer.PLACE, Timer.RELEASED) and heard.text:
+        steps.speech_failed(c)
+    elif timer is not Timer.NOTHING_SAID and heard.text:
+        heard.cut = timer is not Timer.RELEASED
         steps.end_turn(c, Cause.TURN_TIMEOUT)
-    elif timer is Timer.NOTHING_SAID and (heard.text or c.policy.speaking):
-        c.after(0.5, Timer.NOTHING_SAID)
-    elif c.answer is None:
+    elif c.answer is not None or (timer is Timer.NOTHING_SAID and _is_talking(c, heard)):
+        c.after(_LOOK_AGAIN_S, Timer.NOTHING_SAID)
+    elif timer is Timer.RELEASED:
+        steps.go_idle(c, Cause.USER_SILENT)
+    else:
         _nothing_said(c)
+
+
+def _is_talking(c: Conversation, heard: Utterance) -> bool:
+    """Whether the user may still go on; not for ever, even if the microphone has died."""
+    limited = Timer.PLACE in c.timers or Timer.PATIENCE in c.timers
+    return limited and (heard.text != "" or c.policy.speaking)
 
 
 def _nothing_said(c: Conversation) -> None:
     """Ask whether anybody is there, or close."""
-    dead_air = c.tuning.dead_air
-    always = "always" in c.tuning.activation
-    asks = dead_air.enabled == "on" or (dead_air.enabled == "auto" and always)
-    if asks and c.check_ins < dead_air.times:
+    if asks_into_silence(c) and c.check_ins < c.tuning.dead_air.times:
         phrase = c.lexicon.check_ins[c.check_ins % len(c.lexicon.check_ins)]
         c.check_ins += 1
         steps.say(c, phrase, Kind.PHRASE)
@@ -222,11 +229,11 @@ def _nothing_said(c: Conversation) -> None:
 def mute(c: Conversation, event: ev.Event) -> None:
     """Close the microphone until the owner opens it again."""
     c.muted = True
-    c.do(cmd.SetMicrophone(False), cmd.PlayEarcon("mute"))
+    c.do(cmd.PlayEarcon("mute"))
     leave_for(c, Place.SUSPENDED, Cause.USER_MUTE)
 
 
 def suspend(c: Conversation, event: ev.Event) -> None:
     """Pause everything; it goes on where it was."""
-    c.do(cmd.SetMicrophone(False))
+    c.paused = True
     leave_for(c, Place.SUSPENDED, Cause.SUSPEND)

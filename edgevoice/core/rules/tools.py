@@ -8,6 +8,9 @@ from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.rules import steps
+from edgevoice.core.rules.mind import apologise
+from edgevoice.core.rules.silence import cancel_phrase, cancel_tools
+from edgevoice.core.rules.utterance import begin_utterance
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
 from edgevoice.core.turn import Answer, Kind
@@ -15,58 +18,99 @@ from edgevoice.core.turn import Answer, Kind
 MAX_RESULT_CHARACTERS = 4000
 """A longer result is shortened before the model sees it."""
 
+MAX_ROUNDS = 8
+"""A model that has called tools so often for one question calls in circles."""
+
 PROGRESS_S = (0.0, 5.0, 15.0, 30.0)
 """Seconds into a task at which its progress is spoken."""
 
+_AT_WORK = (Place.TOOL_EXECUTING, Place.WAITING_FOR_TASK)
+
 
 def tool_called(c: Conversation, event: ev.Event) -> None:
-    """Run it; one that takes long is a task."""
+    """Run it; one that takes long is a task.
+
+    What the model has said before it is spoken first; then it is waited for.
+    """
     assert isinstance(event, ev.ToolCalled)
     answer = c.answer
-    if answer is None or answer.turn != event.turn:
+    if answer is None or answer.turn != event.turn or answer.failed:
         return
-    answer.call = event.call
+    if answer.kind is not Kind.REPLY or event.call in answer.called:
+        return
+    steps.finish_text(c, answer)
+    c.timers.clear(Timer.FIRST_TOKEN)
     c.do(cmd.RunTool(event.turn, event.call, event.name, event.arguments))
-    if c.place is not Place.WAITING_FOR_LLM:
-        answer.tool_follows = event.long_running
+    if not answer.called:
+        answer.progress = 1 if answer.text else 0
+        answer.task_began = c.now
+    answer.called.add(event.call)
+    answer.running.add(event.call)
+    answer.long_running = answer.long_running or event.long_running
+    answer.called_at = answer.beat_at = c.now
+    if c.place in (Place.WAITING_FOR_LLM, *_AT_WORK):
+        wait_for_tool(c, answer, Cause.TASK_STARTED if answer.long_running else Cause.TOOL_CALLED)
+
+
+def wait_for_tool(c: Conversation, answer: Answer, cause: Cause) -> None:
+    """Wait in the place that fits; what the user says meanwhile is kept.
+
+    The clocks of the tool have run on while the device spoke or was away.
+    """
+    task, timeouts = answer.long_running, c.tuning.timeouts
+    c.move(Place.WAITING_FOR_TASK if task else Place.TOOL_EXECUTING, cause, answer.turn)
+    if c.hearing is None or c.hearing is answer.utterance:
+        begin_utterance(c, c.heard_until)
+    if not task:
+        c.timers.set(Timer.PLACE, answer.called_at + timeouts.tool_s)
         return
-    wait_for_tool(c, answer, event.long_running)
+    c.timers.set(Timer.PLACE, answer.task_began + timeouts.task_s)
+    c.timers.set(Timer.HEARTBEAT, answer.beat_at + timeouts.heartbeat_s)
+    _await_progress(c, answer)
 
 
-def wait_for_tool(c: Conversation, answer: Answer, long_running: bool) -> None:
-    """Wait in the place that fits; what the user says meanwhile is kept."""
-    steps.begin_utterance(c, c.heard_until)
-    if long_running:
-        c.move(Place.WAITING_FOR_TASK, Cause.TASK_STARTED, answer.turn)
-        c.after(PROGRESS_S[answer.progress], Timer.PROGRESS)
-        c.after(c.tuning.timeouts.heartbeat_s, Timer.HEARTBEAT)
-    else:
-        c.move(Place.TOOL_EXECUTING, Cause.TOOL_CALLED, answer.turn)
+def _await_progress(c: Conversation, answer: Answer) -> None:
+    if answer.progress < len(PROGRESS_S):
+        c.timers.set(Timer.PROGRESS, answer.task_began + PROGRESS_S[answer.progress])
 
 
 def tool_done(c: Conversation, event: ev.Event) -> None:
-    """The model gets the result and goes on."""
+    """The model gets the result and goes on, if nothing is being said."""
     assert isinstance(event, ev.ToolDone)
-    answer = next((a for a in (c.answer, c.parked) if a is not None and a.call == event.call), None)
-    if answer is None:
+    answer = at_work(c)
+    if answer is None or answer.turn != event.turn or event.call not in answer.running:
         return
-    answer.result = shortened(event.result)
-    if answer is c.answer and c.place in (Place.TOOL_EXECUTING, Place.WAITING_FOR_TASK):
+    answer.running.discard(event.call)
+    answer.results.append(shortened(event.result))
+    if c.place in _AT_WORK and not answer.running:
+        cancel_phrase(c)
         take_result(c)
 
 
+def at_work(c: Conversation) -> Answer | None:
+    """The answer that tools work for."""
+    return c.answer if c.parked is None else c.parked
+
+
 def take_result(c: Conversation) -> None:
-    """Ask the model again, with the result of its tool."""
-    answer = c.answer
-    if answer is None or answer.result is None:
+    """Ask the model again, with the results of its tools, once all are there."""
+    answer = c.the_answer
+    if answer.running or not answer.results:
         return
-    result, answer.result, answer.call = answer.result, None, None
-    c.history.tool(answer.heard, result)
+    for result in answer.results:
+        c.history.tool(answer.heard, result)
+    c.do(cmd.CancelGeneration(answer.turn))
+    if answer.text and not answer.done:
+        c.do(cmd.CancelSynthesis(answer.turn), cmd.DropPlayback(answer.turn))
     again = c.new_answer(answer.heard, Kind.REPLY)
+    again.rounds = answer.rounds + 1
     again.times.decided = answer.times.decided
     again.times.speech_ended = answer.times.speech_ended
     c.move(Place.WAITING_FOR_LLM, Cause.TOOL_RESULT, again.turn)
-    steps.send_prompt(c, again)
+    if again.rounds > MAX_ROUNDS:
+        apologise(c, again)
+    else:
+        steps.send_prompt(c, again)
 
 
 def shortened(result: str) -> str:
@@ -78,42 +122,55 @@ def shortened(result: str) -> str:
 
 def tool_too_long(c: Conversation, event: ev.Event) -> None:
     """No result in time: that is the result."""
-    c.timers.pop_due(c.now)
-    fail_tool(c, "timed out")
-
-
-def fail_tool(c: Conversation, reason: str) -> None:
-    """The model is told that its tool failed."""
-    answer = c.answer
-    if answer is None or answer.call is None:
-        return
-    c.do(cmd.CancelTool(answer.turn, answer.call))
-    answer.result = json.dumps({"error": reason})
-    take_result(c)
+    if c.timers.pop_due(c.now) is Timer.PLACE:
+        fail_tools(c, "timed out")
 
 
 def task_tick(c: Conversation, event: ev.Event) -> None:
     """Say how it goes, warn, or give up."""
     timer = c.timers.pop_due(c.now)
-    answer = c.answer
-    assert answer is not None
+    answer = at_work(c)
+    if timer is None or answer is None:
+        return
     if timer is Timer.PROGRESS:
         _speak_progress(c, answer)
+    elif timer is Timer.SPEECH:
+        cancel_phrase(c)
     elif timer is Timer.HEARTBEAT:
         c.do(cmd.Warn("task_silent", answer.turn))
-    elif timer is Timer.PLACE:
-        fail_tool(c, "timed out")
+        c.after(c.tuning.timeouts.heartbeat_s, Timer.HEARTBEAT)
+    else:
+        fail_tools(c, "timed out")
+
+
+def fail_tools(c: Conversation, reason: str) -> None:
+    """Stop what still runs; the model is told that it failed."""
+    answer = at_work(c)
+    if answer is None or not answer.running:
+        return
+    answer.results += [json.dumps({"error": reason})] * len(answer.running)
+    cancel_tools(c, answer)
+    if c.place in _AT_WORK:
+        cancel_phrase(c)
+        take_result(c)
 
 
 def _speak_progress(c: Conversation, answer: Answer) -> None:
     lines = c.lexicon.progress
     text = lines[min(answer.progress, len(lines) - 1)]
     answer.progress += 1
-    c.parked = answer
-    steps.say(c, text, Kind.PHRASE)
+    _await_progress(c, answer)
+    if c.parked is None and (answer.done or not answer.text):
+        c.parked = answer
+        steps.say(c, text, Kind.PHRASE)
 
 
 def task_beat(c: Conversation, event: ev.Event) -> None:
     """The task is alive."""
+    assert isinstance(event, ev.TaskBeat)
+    answer = at_work(c)
+    if answer is None or event.call not in answer.running:
+        return
+    answer.beat_at = c.now
     if c.place is Place.WAITING_FOR_TASK:
         c.after(c.tuning.timeouts.heartbeat_s, Timer.HEARTBEAT)

@@ -1,0 +1,124 @@
+"""The engines that the settings name, built behind their ports.
+
+Each is imported when it is built, so that nothing is loaded that is not used.
+Every method raises `edgevoice.errors.ModelError` when its model is missing or
+broken.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from edgevoice.ports import (
+    EchoCanceller,
+    LanguageModel,
+    Recogniser,
+    SpeechDetector,
+    Synthesiser,
+    WakeWord,
+)
+from edgevoice.settings.schema import Settings
+
+
+@dataclass
+class Engines:
+    """One of each."""
+
+    canceller: EchoCanceller
+    detector: SpeechDetector
+    wake: WakeWord
+    recogniser: Recogniser
+    model: LanguageModel
+    synthesiser: Synthesiser
+
+
+class Workshop:
+    """Builds engines, and builds one again when it has failed."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def all(self) -> Engines:
+        """All of them, side by side: most of loading is reading and waiting."""
+        with ThreadPoolExecutor(4) as pool:
+            recogniser = pool.submit(self.recogniser)
+            model = pool.submit(self.language_model)
+            voice = pool.submit(self.synthesiser)
+            wake = pool.submit(self.wake)
+            return Engines(
+                canceller=self.canceller(),
+                detector=self.detector(),
+                wake=wake.result(),
+                recogniser=recogniser.result(),
+                model=model.result(),
+                synthesiser=voice.result(),
+            )
+
+    def canceller(self) -> EchoCanceller:
+        """Echo cancellation, or none."""
+        from edgevoice.adapters.aec import Passthrough, WebRtcEchoCanceller
+
+        audio = self._settings.audio
+        return Passthrough() if audio.echo == "none" else WebRtcEchoCanceller(audio.delay_ms)
+
+    def detector(self) -> SpeechDetector:
+        """Speech detection."""
+        from edgevoice.adapters.vad import SileroDetector
+
+        return SileroDetector()
+
+    def wake(self) -> WakeWord:
+        """The wake word."""
+        from edgevoice.adapters.wakeword import OpenWakeWord
+
+        phrase = self._path(self._settings.wake_word.model, "wake")
+        return OpenWakeWord([phrase], self._path("openwakeword", "wake-features"))
+
+    def recogniser(self) -> Recogniser:
+        """Speech recognition."""
+        from edgevoice.adapters.vosk import VoskRecogniser
+
+        return VoskRecogniser(self._path(self._settings.recogniser.model, "asr"))
+
+    def language_model(self) -> LanguageModel:
+        """The language model."""
+        from edgevoice.adapters.llama import LlamaModel
+
+        llm = self._settings.llm
+        cores = os.cpu_count() or 1
+        return LlamaModel(
+            self._path(llm.model, "llm"),
+            context_tokens=self._settings.history.context_tokens,
+            # With cores to spare the recogniser and the audio keep one for themselves.
+            threads=llm.threads or (cores - 1 if cores > 2 else cores),
+            max_tokens=llm.max_tokens,
+            temperature=llm.temperature,
+            repeat_penalty=llm.repeat_penalty,
+        )
+
+    def synthesiser(self) -> Synthesiser:
+        """The voice."""
+        from edgevoice.adapters.piper import PiperSynthesiser
+
+        tts = self._settings.tts
+        return PiperSynthesiser(
+            self._path(tts.voice, "tts"),
+            self._directory / "prepared",
+            length_scale=tts.length_scale,
+            threads=tts.threads,
+        )
+
+    @property
+    def _directory(self) -> Path:
+        from edgevoice.models.paths import models_directory
+
+        named = self._settings.models.directory
+        return Path(named).expanduser() if named else models_directory()
+
+    def _path(self, name: str, role: str) -> Path:
+        from edgevoice.models.paths import resolve
+
+        return resolve(name, role, self._directory)

@@ -1,0 +1,122 @@
+"""The think stage: tokens in order, and silence after a cancellation."""
+
+from edgevoice.core.commands import Generate, Message, Prefill
+from edgevoice.core.events import Fault, FaultKind, ReplyDone, Token
+from edgevoice.errors import EngineError
+from edgevoice.stages.think import Think
+from tests.patience import until
+
+QUESTION = (Message("user", "why"),)
+
+
+class Scripted:
+    """Says its words; calls ``between`` before each, as if time passed there."""
+
+    def __init__(self, *words, between=None):
+        self.words = words
+        self.between = between or (lambda word: None)
+        self.asked = []
+        self.told_to_stop = False
+
+    def prefill(self, messages, cancelled):
+        self.read_ahead = messages
+
+    def reply(self, messages, cancelled):
+        self.asked.append(messages)
+        for word in self.words:
+            self.between(word)
+            self.told_to_stop = cancelled()
+            yield word
+
+
+def stage(model):
+    events = []
+    return Think(events.append, model), events
+
+
+def test_tokens_carry_the_turn_of_their_prompt_and_end_with_reply_done():
+    think, events = stage(Scripted("Be", "cause."))
+    think.handle(Generate(7, QUESTION))
+    assert [type(e) for e in events] == [Token, Token, ReplyDone]
+    assert [e.text for e in events[:2]] == ["Be", "cause."]
+    assert {e.turn for e in events} == {7}
+
+
+def test_a_cancellation_between_tokens_ends_the_answer_without_an_end():
+    model = Scripted("one", "two", "three", between=lambda w: w == "two" and think.cancel(7))
+    think, events = stage(model)
+    think.handle(Generate(7, QUESTION))
+    assert [e.text for e in events] == ["one"]
+    assert model.told_to_stop
+
+
+def test_a_cancellation_after_the_last_token_leaves_no_end_either():
+    class Late:
+        def reply(self, messages, cancelled):
+            yield "all"
+            think.cancel(7)
+
+    think, events = stage(Late())
+    think.handle(Generate(7, QUESTION))
+    assert [type(e) for e in events] == [Token]
+
+
+def test_a_prompt_that_was_cancelled_in_the_queue_is_never_asked():
+    model = Scripted("word")
+    think, events = stage(model)
+    think.cancel(8)
+    think.handle(Generate(7, QUESTION))
+    think.handle(Generate(8, QUESTION))
+    assert (events, model.asked) == ([], [])
+    think.handle(Generate(9, QUESTION))
+    assert len(model.asked) == 1
+
+
+def test_an_older_cancellation_does_not_revive_a_newer_one():
+    think, events = stage(Scripted("word"))
+    think.cancel(9)
+    think.cancel(3)
+    think.handle(Generate(8, QUESTION))
+    assert events == []
+
+
+def test_a_model_that_fails_is_a_fault_of_that_turn_and_the_next_is_answered():
+    def fail(word):
+        if word == "bad":
+            raise EngineError("the model is out of memory", "choose a smaller one")
+
+    model = Scripted("good", "bad", between=fail)
+    think, events = stage(model)
+    think.start()
+    think.post(Generate(7, QUESTION))
+    think.post(Generate(8, QUESTION))
+    until(lambda: len(events) == 4)
+    assert think.stop()
+    assert [(type(e), e.turn) for e in events] == [(Token, 7), (Fault, 7), (Token, 8), (Fault, 8)]
+    assert events[1].kind is FaultKind.LLM
+    assert events[1].reason == "EngineError: the model is out of memory; choose a smaller one"
+
+
+def test_a_stage_that_stops_does_not_wait_for_the_end_of_an_answer():
+    def endless():
+        while True:
+            yield "and"
+
+    class Talkative:
+        def reply(self, messages, cancelled):
+            return endless()
+
+    think, events = stage(Talkative())
+    think.start()
+    think.post(Generate(7, QUESTION))
+    until(lambda: events)
+    assert think.stop()
+    assert ReplyDone not in {type(e) for e in events}
+
+
+def test_a_prompt_is_read_ahead_without_a_word():
+    model = Scripted("word")
+    think, events = stage(model)
+    think.handle(Prefill(7, QUESTION))
+    assert model.read_ahead == QUESTION
+    assert (events, model.asked) == ([], [])

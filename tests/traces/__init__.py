@@ -1,0 +1,1 @@
+"""Golden traces: scripted conversations, recorded once, replayed bit for bit ever after."""
