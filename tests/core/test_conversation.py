@@ -6,7 +6,7 @@ from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.commands import Message
 from edgevoice.core.table import Cause, Place, State
-from edgevoice.core.tuning import DeadAir, Timeouts
+from edgevoice.core.tuning import DeadAir, Timeouts, Turn
 from tests.core.talk import WORD, Talk
 
 S = State
@@ -503,3 +503,26 @@ def test_a_television_that_never_stops_is_answered_after_the_limit():
     assert talk.last(cmd.Generate) is prompt
     talk.answer("That is the news.")
     assert talk.all(cmd.StartPlayback)
+
+
+def test_with_the_manual_policy_silence_ends_no_turn():
+    talk = Talk(turn=Turn(policy="manual"))
+    talk.wake()
+    talk.say("what is the capital of france")
+    talk.wait(10)
+    assert talk.place is Place.LISTENING
+    talk.press()
+    talk.wait(0.5)
+    talk.release()
+    talk.hear("what is the capital of france", final=True)
+    assert talk.place is Place.WAITING_FOR_LLM
+
+
+def test_an_utterance_that_the_policy_doubts_for_ever_is_answered_all_the_same():
+    talk = Talk()
+    talk.wake()
+    talk.say("tea bob", confidence=0.4)
+    talk.wait(1.5)
+    assert talk.place is Place.LISTENING
+    talk.wait(0.5)
+    assert talk.causes[-1] is Cause.TURN_TIMEOUT

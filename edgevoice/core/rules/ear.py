@@ -5,7 +5,7 @@ from __future__ import annotations
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
-from edgevoice.core.policy import TurnDecision, TurnState
+from edgevoice.core.policy import Blocker, TurnDecision, TurnState
 from edgevoice.core.rules import steps
 from edgevoice.core.rules.ending import act
 from edgevoice.core.rules.silence import cancel_answer, commit, hold
@@ -103,8 +103,14 @@ def frame_in_listening(c: Conversation, event: ev.Event) -> None:
         return
     if decision.state is TurnState.SPEAK:
         steps.end_turn(c, Cause.TURN_SPEAK)
-    elif decision.silence_ms >= c.tuning.turn.patience_ms and heard.final:
+    elif _patience_is_over(c, decision) and heard.final:
         _give_up_waiting(c, heard)
+
+
+def _patience_is_over(c: Conversation, decision: TurnDecision) -> bool:
+    """Whether doubts have lasted long enough; waiting for the button is no doubt."""
+    waits_for_button = decision.blocked_by is Blocker.BUTTON
+    return not waits_for_button and decision.silence_ms >= c.tuning.turn.patience_ms
 
 
 def _give_up_waiting(c: Conversation, heard: Utterance) -> None:
