@@ -60,12 +60,6 @@ class OutputError(EdgeVoiceError, OSError):
     status = 73  # EX_CANTCREAT
 
 
-class StateError(EdgeVoiceError, RuntimeError):
-    """Only one conversation exists; a second was asked for."""
-
-    status = 75  # EX_TEMPFAIL
-
-
 class ConfigError(EdgeVoiceError, ValueError):
     """The configuration is wrong."""
 

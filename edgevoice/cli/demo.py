@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from edgevoice.settings.schema import Settings
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -32,14 +27,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(args: argparse.Namespace) -> int:
     """Hold it; the exit status."""
+    from edgevoice.demo.play import play
     from edgevoice.settings.loader import load
 
     scene = Path(args.scene) if args.scene else None
-    return hold(load(args.config).settings, Path(args.out), args.say, scene)
-
-
-def hold(settings: Settings, out: Path, say: Sequence[str], scene: Path | None) -> int:
-    """Hold the conversation of a scene, of lines, or the usual one, and leave it in ``out``."""
-    from edgevoice.demo.play import play
-
-    return play(settings, out, say, scene)
+    return play(load(args.config).settings, Path(args.out), args.say, scene)

@@ -27,10 +27,10 @@ def run(args: argparse.Namespace) -> int:
 
     loaded = load(args.config)
     if args.or_demo and not has_capture_device():
-        from edgevoice.cli.demo import hold
+        from edgevoice.demo.play import play
 
         print("no capture device here: holding the demo conversation in a simulated room")
-        return hold(loaded.settings, Path(args.or_demo), say=(), scene=None)
+        return play(loaded.settings, Path(args.or_demo), say=(), scene_file=None)
 
     from edgevoice.daemon import serve
 

@@ -392,12 +392,8 @@ TABLE: dict[Place, _Rows] = _joined(
     },
     # -- speaking -----------------------------------------------------------
     _rows(
-        _SPEAKING,
+        (*_SPEAKING, *_AWAY),
         {
-            ev.WakeHeard: _row("wake_while_speaking", P.INTERRUPTED),
-            ev.Interrupt: _row("interrupt", P.INTERRUPTED),
-            ev.ButtonPressed: _row("button_pressed", P.INTERRUPTED),
-            ev.StartConversation: _row("start_twice"),
             ev.Ask: _row("queue_question"),
             ev.Token: _row("token"),
             ev.ReplyDone: _row("reply_done"),
@@ -408,6 +404,15 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.PlaybackStarted: _row("playback_started"),
             ev.PlaybackHeld: _row("held"),
             ev.PlaybackDropped: _row("dropped"),
+        },
+    ),
+    _rows(
+        _SPEAKING,
+        {
+            ev.WakeHeard: _row("wake_while_speaking", P.INTERRUPTED),
+            ev.Interrupt: _row("interrupt", P.INTERRUPTED),
+            ev.ButtonPressed: _row("button_pressed", P.INTERRUPTED),
+            ev.StartConversation: _row("start_twice"),
         },
     ),
     {
@@ -441,18 +446,8 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.SoundFrame: _row("frame_ignored"),
             ev.WakeHeard: _IGNORED,
             ev.Transcript: _IGNORED,
-            ev.Token: _row("token"),
-            ev.ReplyDone: _row("reply_done"),
-            ev.ToolCalled: _row("tool_called"),
-            ev.ToolDone: _row("tool_done"),
-            ev.TaskBeat: _row("task_beat"),
-            ev.PieceBuffered: _row("more_speech"),
-            ev.PlaybackStarted: _row("playback_started"),
-            ev.PlaybackHeld: _row("held"),
-            ev.PlaybackDropped: _row("dropped"),
             ev.PlaybackDone: _row("spoken_while_away"),
             ev.Say: _row("queue_announcement"),
-            ev.Ask: _row("queue_question"),
             ev.EndConversation: _row("end_while_away"),
             ev.Ready: _IGNORED,
         },
