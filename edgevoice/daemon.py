@@ -16,6 +16,7 @@ from edgevoice.adapters.gpio import Gpio, open_gpio
 from edgevoice.core.commands import Transition, TurnRecord
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.lexicon import lexicon
+from edgevoice.core.table import State
 from edgevoice.engines import Workshop
 from edgevoice.errors import DeviceError, OutputError
 from edgevoice.runtime.driver import Recorder
@@ -23,6 +24,9 @@ from edgevoice.settings.schema import Settings, tuning
 from edgevoice.trace import Recorder as TraceRecorder
 
 log = logging.getLogger(__name__)
+
+_AT_REST = (State.IDLE, State.SUSPENDED, State.FAULTED, State.TERMINATING)
+"""No sound is about to come."""
 
 
 class JournalWatcher:
@@ -51,18 +55,43 @@ class JournalWatcher:
         log.warning("%s %s", what, " ".join(f"{name}={value}" for name, value in fields.items()))
 
 
+class SinkWaker:
+    """Keeps the loudspeaker awake in a conversation, so that its first syllable is heard.
+
+    It begins when the device is woken, seconds before it answers.
+    """
+
+    def __init__(self, wake: Callable[[bool], None], when: str) -> None:
+        """``wake`` is told whether to keep awake; ``when`` is the setting ``audio.keep_awake``."""
+        self._wake = wake
+        self._when = when
+        wake(when == "always")
+
+    def moved(self, transition: Transition) -> None:
+        """A conversation begins or ends."""
+        if self._when == "conversation":
+            self._wake(transition.target.state not in _AT_REST)
+
+    def turn_over(self, record: TurnRecord) -> None:
+        """Change nothing."""
+
+    def noticed(self, what: str, fields: Mapping[str, Any]) -> None:
+        """Change nothing."""
+
+
 def serve(settings: Settings, trace: Path | None) -> int:
     """Run until SIGTERM, SIGINT or a fatal fault; the exit status.
 
     Raises `edgevoice.errors.EdgeVoiceError` when a device or a model cannot be
     used at the start.
     """
-    from edgevoice.adapters.alsa import AlsaMicrophone, AlsaSpeaker
+    from edgevoice.adapters.alsa import AlsaMicrophone, AlsaSpeaker, Lines
 
     logging.basicConfig(level=settings.log.level.upper(), handlers=[journal.journal_handler()])
     audio = settings.audio
-    microphone = AlsaMicrophone(audio.input, audio.input_rate, audio.period_ms)
-    speaker = AlsaSpeaker(audio.output, audio.output_rate, audio.period_ms)
+    lines = Lines(audio.period_ms, audio.duplex)
+    microphone = AlsaMicrophone(audio.input, audio.input_rate, lines, audio.input_channel)
+    speaker = AlsaSpeaker(audio.output, audio.output_rate, lines)
     asked = _stop_on_signals()
     with ExitStack() as stack:
         recorder = stack.enter_context(_recorder(settings, trace))
@@ -70,7 +99,10 @@ def serve(settings: Settings, trace: Path | None) -> int:
         world = app.World(microphone, speaker, pins.lamps, pins.button)
         engines = Workshop(settings).all()
         watcher = JournalWatcher(settings.language, log_words=settings.privacy.log_transcripts)
-        device = stack.enter_context(app.EdgeVoice(settings, world, engines, [watcher], recorder))
+        waker = SinkWaker(speaker.keep_awake, audio.keep_awake)
+        device = stack.enter_context(
+            app.EdgeVoice(settings, world, engines, [watcher, waker], recorder)
+        )
         journal.notify("READY=1")
         while not device.wait(0.2) and not asked.is_set():
             pass

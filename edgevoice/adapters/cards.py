@@ -20,8 +20,9 @@ from pathlib import Path
 ROOT = Path("/")
 
 _CARD = re.compile(r"^\s*(\d+) \[(\S*)\s*\]: .*? - (.*)$")
-_USB = re.compile(r"usb:(?P<make>[0-9a-f]{4}:[0-9a-f]{4})(?:@(?P<port>[-.0-9]+))?")
-_HW = re.compile(r"hw:card=(?P<id>[^,]+)(?:,dev=(?P<device>\d+))?")
+_DEV = r"(?:,dev=(?P<device>\d+))?"
+_USB = re.compile(r"usb:(?P<make>[0-9a-f]{4}:[0-9a-f]{4})(?:@(?P<port>[-.0-9]+))?" + _DEV)
+_HW = re.compile(r"hw:card=(?P<id>[^,]+)" + _DEV)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,11 @@ class Pcm:
     def label(self) -> str:
         """The name that PortAudio gives it."""
         return f"{self.card.name}: {self.name} (hw:{self.card.number},{self.device})"
+
+    @property
+    def key(self) -> str:
+        """The card's, and the number of the device unless it is the first."""
+        return f"{self.card.key},DEV={self.device}" if self.device else self.card.key
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +101,7 @@ def pcms() -> list[Pcm]:
 def is_key(name: str) -> bool:
     """Whether ``name`` is written as a stable id, such as ``usb:0d8c:0014`` or ``hw:CARD=Device``.
 
-    A USB id without ``@port`` is any device of that make.
+    A USB id without ``@port`` is any device of that make; ``,DEV=1`` is a card's second device.
     """
     name = name.casefold()
     return bool(_USB.fullmatch(name) or _HW.fullmatch(name))
@@ -103,12 +109,12 @@ def is_key(name: str) -> bool:
 
 def means(key: str, card: Card, device: int) -> bool:
     """Whether the stable id ``key`` is that of ``device`` of ``card``."""
-    key = key.casefold()
-    if match := _USB.fullmatch(key):
+    match = _USB.fullmatch(key.casefold()) or _HW.fullmatch(key.casefold())
+    if match is None or match["device"] not in (None, str(device)):
+        return False
+    if match.re is _USB:
         return match["make"] == card.usb and match["port"] in (None, card.port)
-    if match := _HW.fullmatch(key):
-        return match["id"] == card.id.casefold() and match["device"] in (None, str(device))
-    return False
+    return match["id"] == card.id.casefold()
 
 
 def hw(name: str) -> tuple[int, int] | None:

@@ -31,10 +31,15 @@ class Audio:
 
     input: str = knob(
         "default",
-        "Microphone: default, or a part of its ALSA name such as USB PnP (names survive a "
-        "reboot, card numbers do not).",
+        "Microphone: default, a part of its name such as USB PnP, or its id such as usb:0d8c:0014, "
+        "usb:0d8c:0014@1-1.3 (in that port) or hw:CARD=Device (edgevoice devices shows all). Names "
+        "and ids survive a reboot, card numbers do not.",
     )
-    output: str = knob("default", "Speaker: default, or a part of its ALSA name.")
+    output: str = knob("default", "Speaker: likewise.")
+    input_channel: int = knob(
+        1, "Which channel of the microphone is heard, such as 2 for one wired as the right one.",
+        ge=1, le=16,
+    )  # fmt: skip
     input_rate: int = knob(
         0,
         "Rate the microphone is opened with; 0 takes 16000, or what the device can.",
@@ -45,7 +50,8 @@ class Audio:
     )
     output_rate: int = knob(
         0,
-        "Rate the speaker is opened with; 0 takes the voice's own, or what the device can.",
+        "Rate the speaker is opened with; 0 takes 16000, or what the device can. 48000 sounds "
+        "brighter and costs a little work.",
         unit="Hz",
         ge=0,
         le=48000,
@@ -58,6 +64,19 @@ class Audio:
         unit="ms",
         ge=5,
         le=40,
+    )
+    duplex: str = knob(
+        "auto",
+        "One stream for microphone and speaker, hence one clock: auto when both are one card, on "
+        "always, off never. Where one cannot be opened there are two.",
+        choices=("auto", "on", "off"),
+    )
+    keep_awake: str = knob(
+        "conversation",
+        "When silence is played as noise of one bit (inaudible), for HDMI, Bluetooth and USB sinks "
+        "that sleep in silence and swallow the first syllable: conversation wakes them with the "
+        "wake word, always is for announcements and timers, never for a sink that hisses.",
+        choices=("conversation", "always", "never"),
     )
     echo: str = knob(
         "webrtc",

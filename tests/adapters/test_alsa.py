@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from edgevoice.adapters import alsa, portaudio
+from edgevoice.adapters import alsa, line, portaudio
 from edgevoice.errors import DeviceError
 
 BUSY, BAD_RATE = -9985, -9997
@@ -82,6 +82,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Any:
 
         library = SimpleNamespace(PyAudio=initialise, paALSA=8, paInt16=8, paDeviceUnavailable=BUSY)
         monkeypatch.setattr(portaudio, "library", lambda: library)
+        monkeypatch.setattr(portaudio, "_guests", [])  # none of another test's
         return audio
 
     return install
@@ -255,7 +256,7 @@ class TestWatching:
         self, install: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         install(FakePortAudio(("mic", 1, 0)))
-        monkeypatch.setattr(alsa, "_DEAD_AFTER_S", 0.0)
+        monkeypatch.setattr(line, "_DEAD_AFTER_S", 0.0)
         failures = Failures()
         alsa.AlsaMicrophone("mic").start(ignore, failures)
         assert failures.first.wait(10)
@@ -299,7 +300,7 @@ class TestTime:
     )
     def test_last_sample(self, adc: float, current: float, expected: float) -> None:
         times = {"input_buffer_adc_time": adc, "current_time": current}
-        assert alsa._last_sample_at(100.0, times, 0.01) == pytest.approx(expected)
+        assert line._last_sample_at(100.0, times, 0.01) == pytest.approx(expected)
 
     @pytest.mark.parametrize(
         ("dac", "current", "expected"),
@@ -307,4 +308,4 @@ class TestTime:
     )
     def test_first_sample(self, dac: float, current: float, expected: float) -> None:
         times = {"output_buffer_dac_time": dac, "current_time": current}
-        assert alsa._first_sample_at(100.0, times, 0.02) == pytest.approx(expected)
+        assert line._first_sample_at(100.0, times, 0.02) == pytest.approx(expected)
