@@ -34,6 +34,7 @@ from edgevoice.stages.capture import Capture, MicrophoneOrder, Reference
 from edgevoice.stages.listen import Listen, WakeGate
 from edgevoice.stages.play import Play
 from edgevoice.stages.recognise import RecogniseStage
+from edgevoice.stages.soundcheck import SoundCheck, SoundCounts
 from edgevoice.stages.speak import Speak
 from edgevoice.stages.think import Think
 
@@ -107,6 +108,9 @@ class EdgeVoice:
         self.capture = Capture(
             post, world.microphone, reference, SoxrResampler.live, self.listen.post
         )
+        self._sound_check = SoundCheck(
+            self.sound_counts, lambda what, fields: self._notice(what, **fields)
+        )
         self._earcons = settings.audio.earcons
         self.driver.connect(self._routes())
 
@@ -166,6 +170,21 @@ class EdgeVoice:
     def wait(self, timeout: float | None = None) -> bool:
         """Until the conversation asks the process to end; false when it did not in time."""
         return self._ended.wait(timeout)
+
+    def sound_counts(self) -> SoundCounts:
+        """What went wrong with the sound so far, and how the clocks drift (any thread)."""
+        return SoundCounts(
+            microphone_xruns=self.capture.xruns,
+            speaker_xruns=self.play.xruns,
+            overruns=self.capture.lost,
+            starved=self.play.starved,
+            realigned=self.capture.realigned,
+            drift_ppm=self.capture.drift.ppm,
+        )
+
+    def look_after(self) -> None:
+        """Whoever waits for the end calls this now and then: it tells of what should be known."""
+        self._sound_check.look(time.monotonic())
 
     def _pressed(self) -> None:
         self.post(ev.ButtonPressed(time.monotonic()))

@@ -105,7 +105,7 @@ def serve(settings: Settings, trace: Path | None) -> int:
         )
         journal.notify("READY=1")
         while not device.wait(0.2) and not asked.is_set():
-            pass
+            device.look_after()
         journal.notify("STOPPING=1")
     return device.status
 

@@ -43,6 +43,10 @@ class Microphone(Protocol):
     def rate(self) -> int:
         """Samples per second, known once it is open."""
 
+    @property
+    def xruns(self) -> int:
+        """Blocks that were lost since it was made."""
+
     def start(self, deliver: Deliver, failed: Callable[[str], None]) -> None:
         """Open the stream.  ``failed`` is called once when it breaks later.
 
@@ -59,6 +63,10 @@ class Speaker(Protocol):
     @property
     def rate(self) -> int:
         """Samples per second, known once it is open."""
+
+    @property
+    def xruns(self) -> int:
+        """Blocks that were not there in time since it was made."""
 
     def start(self, fill: Fill, failed: Callable[[str], None]) -> None:
         """Open the stream.  ``failed`` is called once when it breaks later.

@@ -100,7 +100,7 @@ class Outside:
             return do
 
         methods = {action: staticmethod(noting(action, work)) for action, work in actions.items()}
-        return type(name, (), {"rate": self.rate, **methods})()
+        return type(name, (), {"rate": self.rate, "xruns": 0, **methods})()
 
     def _microphone(self):
         def start(deliver, failed):
@@ -287,6 +287,19 @@ def test_the_end_of_the_conversation_machine_is_the_end_of_the_wait(outside, wit
         assert not house.wait(0.0)
         house.post(ev.Shutdown(time.monotonic()))
         assert house.wait()
+
+
+def test_what_goes_wrong_with_the_sound_is_told_at_most_once_a_minute(outside, witness, house):
+    with house:
+        outside.until(lambda: witness.places)
+        house.look_after()
+        assert witness.notes == []
+        house.capture._microphone.xruns = 2
+        assert house.sound_counts().microphone_xruns == 2
+        house.look_after()
+        house.capture._microphone.xruns = 5
+        house.look_after()
+    assert witness.notes == ["sound"]
 
 
 class Broken:

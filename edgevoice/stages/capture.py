@@ -20,6 +20,7 @@ from edgevoice.errors import DeviceError
 from edgevoice.ports import FRAME, Microphone, Resampler, Samples
 from edgevoice.runtime.ring import Ring
 from edgevoice.runtime.stage import HEARTBEAT_S, Post, Stage
+from edgevoice.stages.soundcheck import Drift
 
 _RING_S = 2.0
 _MAX_LEAD = 10 * FRAME
@@ -95,6 +96,7 @@ class Capture(Stage[MicrophoneOrder]):
         self._open = False
         self.end = 0
         """Samples heard so far, at 16 kHz."""
+        self.drift = Drift()
         self.realigned = 0
         """How often the reference had to be cut back or filled up."""
 
@@ -104,6 +106,11 @@ class Capture(Stage[MicrophoneOrder]):
     def lost(self) -> int:
         """Samples that came when the ring was full."""
         return self._ring.lost
+
+    @property
+    def xruns(self) -> int:
+        """Blocks that the microphone lost."""
+        return self._microphone.xruns
 
     # -- the audio callback -------------------------------------------------------
 
@@ -137,6 +144,7 @@ class Capture(Stage[MicrophoneOrder]):
         self._open = True
         self._mic_rate = self._microphone.rate
         self._near_resampler = self._make(self._mic_rate)
+        self.drift.restart()
 
     def _close(self) -> None:
         if self._open:
@@ -149,10 +157,12 @@ class Capture(Stage[MicrophoneOrder]):
     def idle(self) -> float:
         """Pair what has come, then wait for more."""
         at = self._heard_at
+        near, far = len(self._near), len(self._far)
         fresh = self._ring.take()
         if len(fresh):
             self._near = _joined(self._near, fresh, self._near_resampler)
         self._take_reference()
+        self.drift.add(len(self._near) - near, len(self._far) - far)
         self._pair(at)
         return HEARTBEAT_S
 

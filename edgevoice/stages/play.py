@@ -192,6 +192,11 @@ class Play(Stage[Chunk | End]):
         """The speaker's."""
         return self._speaker.rate
 
+    @property
+    def xruns(self) -> int:
+        """Blocks that the speaker did not get in time."""
+        return self._speaker.xruns
+
     def _failed(self, reason: str) -> None:
         self.emit(DeviceLost(time.monotonic(), Device.SPEAKER, reason))
 

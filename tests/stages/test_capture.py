@@ -7,6 +7,8 @@ from edgevoice.stages.capture import Capture, Heard, Reference
 
 
 class HandMicrophone:
+    xruns = 0
+
     def __init__(self, rate=16000):
         self.rate = rate
 
@@ -93,3 +95,17 @@ def test_a_microphone_that_breaks_is_a_lost_device():
     (lost,) = bench.events
     assert isinstance(lost, ev.DeviceLost)
     assert lost.device is ev.Device.MICROPHONE
+
+
+def test_the_drift_of_the_two_clocks_is_measured():
+    bench = Bench()
+    played = 0
+    for heard in range(FRAME, 70 * 16000, FRAME):
+        due = int(heard * 1.0002)
+        bench.reference.write(np.zeros(due - played, np.int16))
+        played = due
+        bench.hear(np.zeros(FRAME))
+        bench.heard.clear()
+    assert round(bench.capture.drift.ppm) == 200
+    bench.capture.open()
+    assert bench.capture.drift._near == 0
