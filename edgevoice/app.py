@@ -234,7 +234,7 @@ class EdgeVoice:
 
     def _moved(self, transition: cmd.Transition) -> None:
         self.listen.device_speaks = transition.target.state is State.SPEAKING
-        self._world.lamps.show(pattern(transition.target))
+        self._world.lamps.show(pattern(transition.target, self._core.fault_kind))
         for watcher in self._watchers:
             watcher.moved(transition)
 

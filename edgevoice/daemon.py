@@ -12,7 +12,7 @@ from typing import Any
 
 from edgevoice import app
 from edgevoice.adapters import journal
-from edgevoice.adapters.gpio import Gpio, open_gpio
+from edgevoice.adapters.gpio import Gpio, LampSpec, open_gpio
 from edgevoice.core.commands import Transition, TurnRecord
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.lexicon import lexicon
@@ -115,12 +115,27 @@ def _pins(settings: Settings) -> Gpio:
     gpio = settings.gpio
     if gpio.enabled == "off":
         return open_gpio()
-    pins = open_gpio(lamps=gpio.led_pins, button=gpio.button_pin, active_high=gpio.led_active_high)
+    pins = open_gpio(_lamp(settings), gpio.button_pin, gpio.chip if gpio.chip >= 0 else None)
     if pins.reason and gpio.enabled == "on":
-        raise DeviceError(f"no button or lamp: {pins.reason}", "or set gpio.enabled to auto")
+        raise DeviceError(f"button and lamp: {pins.reason}", "or set gpio.enabled to auto")
     if pins.reason:
-        log.info("no button or lamp: %s", pins.reason)
+        log.info("button and lamp: %s", pins.reason)
     return pins
+
+
+def _lamp(settings: Settings) -> LampSpec | None:
+    gpio = settings.gpio
+    if gpio.led_kind == "none" or (gpio.led_kind == "pins" and not gpio.led_pins):
+        return None
+    return LampSpec(
+        kind=gpio.led_kind,
+        pins=gpio.led_pins,
+        active_high=gpio.led_active_high,
+        count=gpio.led_count,
+        spi=gpio.led_spi,
+        power_pin=gpio.led_power_pin if gpio.led_power_pin >= 0 else None,
+        brightness=gpio.led_brightness / 100,
+    )
 
 
 def _stop_on_signals() -> threading.Event:

@@ -120,6 +120,8 @@ class Conversation:
         self.broken: set[str] = set()
         self.attempts = 0
         self.fatal = False
+        self.fault_kind = ev.FaultKind.UNKNOWN
+        """What led to FAULTED at last; the lamp blinks it."""
 
         self._commands: list[Command] = []
         self._observers: list[Observer] = []

@@ -84,6 +84,7 @@ class Cause(Enum):
     WAKE_DETECTED = "wake.detected"
     BUTTON_PRESSED = "button.pressed"
     BUTTON_RELEASED = "button.released"
+    BUTTON_HELD = "button.held"
     USER_START = "user.start"
     USER_ASK = "user.ask"
     USER_STOP = "user.stop"

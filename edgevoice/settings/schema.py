@@ -169,6 +169,11 @@ class Gpio:
         choices=("auto", "on", "off"),
     )
     button_pin: int = knob(17, "Pin of the button, as a BCM number.", ge=0, le=27)
+    led_kind: str = knob(
+        "pins",
+        "pins: a lamp on led_pins; apa102 or ws2812: pixels on SPI, as on ReSpeaker HATs; or none.",
+        choices=("pins", "apa102", "ws2812", "none"),
+    )
     led_pins: list[int] = knob(
         [22, 23, 24],
         "BCM numbers of the red, green and blue pin, or of one pin for a plain lamp, "
@@ -178,6 +183,21 @@ class Gpio:
     )
     led_active_high: bool = knob(
         True, "true: a pin lights its lamp when it is high (common cathode); false: when low."
+    )
+    led_brightness: int = knob(
+        100, "Dims the light; pixels want 20 or less.", unit="percent", ge=1, le=100
+    )
+    led_count: int = knob(3, "How many pixels there are.", ge=1, le=256)
+    led_spi: str = knob(
+        "0.0",
+        "SPI device of the pixels, bus and chip select: 0.1 is that of the ReSpeaker HATs.",
+        choices=("0.0", "0.1", "1.0", "1.1", "1.2"),
+    )
+    led_power_pin: int = knob(
+        -1, "Pin that switches the pixels on, 5 on the ReSpeaker 4-Mic; -1: none.", ge=-1, le=27
+    )
+    chip: int = knob(
+        -1, "Number of the GPIO chip, as in /dev/gpiochip0; -1 finds the header's.", ge=-1, le=63
     )
 
 

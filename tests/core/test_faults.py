@@ -1,5 +1,7 @@
 """What breaks in mid-turn, and what becomes of the turn."""
 
+import pytest
+
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.events import FaultKind
@@ -170,3 +172,20 @@ def test_a_muted_microphone_that_is_unplugged_is_not_opened_again_before_the_unm
     assert talk.place is Place.RECOVERING
     talk.pass_time(1)
     assert talk.last(cmd.ReopenDevice).device is ev.Device.MICROPHONE
+
+
+@pytest.mark.parametrize("kind", [FaultKind.DEVICE, FaultKind.TTS, FaultKind.UNKNOWN])
+def test_a_breaker_that_opens_says_which_kind_it_was(kind):
+    talk = Talk()
+    for _ in range(3):
+        fail(talk, kind, None)
+    assert talk.place is Place.FAULTED
+    assert talk.core.fault_kind is kind
+
+
+def test_a_device_that_does_not_come_back_is_what_the_lamp_tells():
+    talk = Talk()
+    talk.feed(ev.DeviceLost(talk.now, ev.Device.SPEAKER, "unplugged"))
+    talk.pass_time(31)
+    assert talk.place is Place.FAULTED
+    assert talk.core.fault_kind is FaultKind.DEVICE

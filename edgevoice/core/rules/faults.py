@@ -33,9 +33,9 @@ def fault(c: Conversation, event: ev.Event) -> None:
     if event.turn is not None and event.kind is not ev.FaultKind.ENGINE and _is_stale(c, event):
         c.stale += 1
     elif event.fatal:
-        _give_up(c, Cause.ERROR, fatal=True)
+        _give_up(c, Cause.ERROR, event.kind, fatal=True)
     elif not _will_be_retried(c, event) and c.breakers[event.kind].fault(c.now):
-        _give_up(c, Cause.BREAKER_OPEN, fatal=False)
+        _give_up(c, Cause.BREAKER_OPEN, event.kind, fatal=False)
     else:
         _WAYS[event.kind](c, event)
 
@@ -50,13 +50,21 @@ def _will_be_retried(c: Conversation, event: ev.Fault) -> bool:
     return waiting and c.answer is not None and can_retry(c, c.answer)
 
 
-def _give_up(c: Conversation, cause: Cause, *, fatal: bool) -> None:
+def _give_up(c: Conversation, cause: Cause, kind: ev.FaultKind, *, fatal: bool) -> None:
     """FAULTED: nothing goes on, the lamp says why."""
+    c.fault_kind = kind
     _drop_everything(c)
     c.fatal = c.fatal or fatal
     c.move(Place.FAULTED, cause)
     if cause is Cause.BREAKER_OPEN:
         c.after(c.tuning.recovery.breaker_open_s, Timer.PLACE)
+
+
+def what_is_missing(c: Conversation) -> ev.FaultKind:
+    """Why it does not come up, or back."""
+    if c.broken:
+        return ev.FaultKind.ENGINE
+    return ev.FaultKind.DEVICE if missing(c) else ev.FaultKind.UNKNOWN
 
 
 def _drop_everything(c: Conversation) -> None:
@@ -162,6 +170,7 @@ def fault_at_rest(c: Conversation, event: ev.Event) -> None:
     assert isinstance(event, ev.Fault)
     if event.fatal:
         c.fatal = True
+        c.fault_kind = event.kind
         c.move(Place.FAULTED, Cause.ERROR)
     elif event.kind is ev.FaultKind.ENGINE:
         c.broken.add(event.part)
@@ -258,6 +267,7 @@ def recovering_tick(c: Conversation, event: ev.Event) -> None:
         try_again_later(c)
     elif timer is Timer.PLACE:
         _drop_everything(c)
+        c.fault_kind = what_is_missing(c)
         c.move(Place.FAULTED, Cause.RECOVERY_TIMEOUT)
 
 
