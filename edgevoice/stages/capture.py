@@ -144,6 +144,9 @@ class Capture(Stage[MicrophoneOrder]):
         self._open = True
         self._mic_rate = self._microphone.rate
         self._near_resampler = self._make(self._mic_rate)
+        self._near = np.zeros(0, np.int16)
+        self._far = np.zeros(0, np.int16)
+        self._reference.take()  # what was played while nobody heard it
         self.drift.restart()
 
     def _close(self) -> None:

@@ -109,3 +109,14 @@ def test_the_drift_of_the_two_clocks_is_measured():
     assert round(bench.capture.drift.ppm) == 200
     bench.capture.open()
     assert bench.capture.drift._near == 0
+
+
+def test_what_was_played_while_the_microphone_was_closed_is_forgotten():
+    bench = Bench()
+    for _ in range(100):
+        bench.reference.write(np.full(FRAME, 7, np.int16))
+    bench.capture.open()
+    bench.reference.write(np.full(FRAME, 8, np.int16))
+    bench.hear(np.zeros(FRAME))
+    assert bench.heard[0].far[0] == 8
+    assert bench.capture.realigned == 0
