@@ -183,10 +183,10 @@ class History:
 
     # -- renewal ---------------------------------------------------------------------
 
-    def due(self, now: float) -> bool:
-        """Whether old exchanges should be condensed: by age, or because the window fills up."""
-        old = now - self._renewed_at >= self._tuning.renew_after_s
-        return (old and len(self._exchanges) > self._tuning.keep_turns) or self._is_too_full()
+    @property
+    def renewal_at(self) -> float:
+        """When old exchanges should be condensed by their age."""
+        return self._renewed_at + self._tuning.renew_after_s
 
     def condense(self, now: float) -> None:
         """Replace old exchanges by their gist: the question and the answer's first sentence.
@@ -195,7 +195,7 @@ class History:
         the window.  Nothing is asked of the language model, so this takes no time.
         """
         self._renewed_at = now
-        while len(self._exchanges) > self._tuning.keep_turns or self._is_too_full():
+        while len(self._exchanges) > self._tuning.keep_turns or self.is_too_full:
             self._summary.append(_gist(self._exchanges.pop(0)))
             self._trim_summary()
 
@@ -204,7 +204,9 @@ class History:
         while self._summary and self._count("\n".join((self._heading, *self._summary))) > room:
             self._summary.pop(0)
 
-    def _is_too_full(self) -> bool:
+    @property
+    def is_too_full(self) -> bool:
+        """Whether they should be condensed because the window fills up."""
         used = self._cost(Message("system", self._system_prompt()))
         used += sum(self._cost(m) for exchange in self._exchanges for m in exchange.messages())
         full = used >= self._tuning.renew_at_share * self._room()

@@ -109,7 +109,7 @@ def test_every_prompt_leaves_room_for_the_answer(
         for result in results:
             history.tool(asked, result)
         history.add(asked, said, cut=cut)
-        if condense and history.due(0.0):
+        if condense and history.is_too_full:
             history.condense(0.0)
     messages = history.messages(question)
     assert cost(messages) <= window - min(tuning.answer_tokens, window // 2)
@@ -117,7 +117,7 @@ def test_every_prompt_leaves_room_for_the_answer(
     assert roles[0] == "system"
     assert all(one != next_one for one, next_one in pairwise(roles))
     if condense:
-        assert not history.due(0.0)
+        assert not history.is_too_full
 
 
 def test_the_oldest_exchanges_go_first() -> None:
@@ -179,34 +179,34 @@ def filled(exchanges: int, tuning: HistoryTuning = TUNING) -> History:
     return history
 
 
-def test_after_15_minutes_old_turns_are_due() -> None:
+def test_old_turns_are_to_be_condensed_15_minutes_after_the_last_time() -> None:
     history = filled(5)
-    assert not history.due(100.0 + 899.9)
-    assert history.due(100.0 + 900.0)
-    history.condense(1000.0)
-    history.add("question 5", "Yes.")
-    assert not history.due(1899.9)
-    assert history.due(1900.0)
+    assert history.renewal_at == 100.0 + 900.0
+    history.condense(1234.0)
+    assert history.renewal_at == 1234.0 + 900.0
 
 
-def test_nothing_is_due_while_all_turns_are_to_be_kept() -> None:
-    assert not filled(4).due(10_000.0)
+def test_turns_that_are_to_be_kept_stay_word_for_word() -> None:
+    history = filled(4)
+    before = texts(history)
+    history.condense(10_000.0)
+    assert texts(history) == before
 
 
-def test_at_80_percent_of_the_window_it_is_due() -> None:
+def test_at_80_percent_of_the_window_it_is_too_full() -> None:
     tuning = HistoryTuning(system_prompt="", context_tokens=512)  # 256 for messages
     history = History(tuning)
     history.add("a" * 4, "b" * 350)
     history.add("a" * 4, "b" * 336)
-    assert not history.due(0.0)
+    assert not history.is_too_full
     history.add("c", "d")
-    assert history.due(0.0)
+    assert history.is_too_full
 
 
 def test_one_exchange_however_long_is_never_condensed() -> None:
     history = History(HistoryTuning(context_tokens=256))
     history.add("a " * 500, "b " * 500)
-    assert not history.due(0.0)
+    assert not history.is_too_full
 
 
 def test_condensing_keeps_the_gist_and_the_newest_turns() -> None:

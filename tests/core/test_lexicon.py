@@ -49,6 +49,7 @@ def test_every_language_is_complete(language: str) -> None:
     for field in fields(Lexicon):
         assert getattr(known, field.name) not in (frozenset(), (), {}, ""), field.name
     assert set(known.labels) == set(Place)
+    assert len(set(known.labels.values())) == len(Place)
     assert len(known.progress) >= 3
     assert len(known.check_ins) >= 2
     assert set(known.phrases) == {"no_answer", "unavailable", "summary"}
