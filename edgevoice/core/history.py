@@ -104,12 +104,16 @@ class History:
         begun = self._begun(question)
         self._open = replace(begun, results=(*begun.results, result)[-_KEPT_RESULTS:])
 
+    def abandon(self) -> None:
+        """What was begun comes to no end: its results are old when the same is asked again."""
+        if self._open is not None and self._open.lead:
+            self._exchanges.append(self._open)
+        self._open = None
+
     def _begun(self, question: str) -> Exchange:
         """The exchange of ``question``; another one that was begun comes to no end."""
         if self._open is not None and self._open.question != question:
-            if self._open.lead:
-                self._exchanges.append(self._open)
-            self._open = None
+            self.abandon()
         return self._open or Exchange(question, "")
 
     # -- what the model sees -------------------------------------------------------

@@ -183,3 +183,24 @@ def test_a_device_that_was_muted_before_it_came_up_comes_up_muted():
     talk.feed(ev.DeviceFound(talk.now, ev.Device.SPEAKER))
     assert talk.place is Place.SUSPENDED
     assert not talk.all(cmd.Recognise)
+
+
+def test_a_question_that_is_asked_again_gets_no_result_of_the_time_before():
+    talk = talk_at(Place.WAITING_FOR_LLM)
+    talk.feed(ev.ToolCalled(talk.now, talk.turn, 1, "clock", "{}"))
+    talk.feed(ev.ToolDone(talk.now, talk.turn, 1, "noon"))
+    talk.feed(ev.EndConversation(talk.now))
+    talk.pass_time(3600)
+    talk.asked()
+    assert [m.role for m in talk.last(cmd.Generate).messages] == ["system", "user"]
+
+
+def test_nor_does_what_was_said_before_the_tool_come_after_the_question():
+    talk = mid_answer_call()
+    talk.synthesise()
+    talk.finish()
+    talk.feed(ev.EndConversation(talk.now))
+    talk.asked()
+    messages = talk.last(cmd.Generate).messages
+    assert [m.role for m in messages] == ["system", "user", "assistant", "user"]
+    assert messages[2].text == "Let me look. So"

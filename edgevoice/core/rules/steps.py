@@ -86,6 +86,7 @@ def prompt(c: Conversation, text: str, cause: Cause, utterance: Utterance | None
     """Send the one prompt of ``utterance``, or of a typed question, and wait for the answer."""
     cancel_answer(c)
     settle_closing(c)
+    c.history.abandon()
     answer = c.new_answer(text, Kind.REPLY, utterance)
     answer.times.decided = c.now
     if utterance is not None:
