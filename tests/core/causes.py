@@ -6,9 +6,9 @@ Written down a second time, apart from the rules, so that a wrong cause is notic
 from __future__ import annotations
 
 from edgevoice.core import events as ev
-from edgevoice.core.table import Cause as C
-from edgevoice.core.table import Place as P
+from edgevoice.core.table import Cause, Place
 
+C, P = Cause, Place
 _OPEN = {P.IDLE, P.LISTENING, P.WAITING_FOR_LLM}
 _BACK = {*_OPEN, P.TOOL_EXECUTING, P.WAITING_FOR_TASK, P.PLAYING}
 
