@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from enum import Enum
 from functools import cache
 from pathlib import Path
 
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
+from edgevoice.core.easyturn import POLICIES
+from edgevoice.core.events import RATE
+from edgevoice.core.stability import StabilityTracker
 from edgevoice.core.table import TABLE, Place
+from edgevoice.core.tuning import Turn
+from tests.core.ear import Ear
 from tests.core.reach import talk_at
 from tests.core.stories import LEAVE_AND_RETURN, MEANWHILE, STORIES, Act
 from tests.core.talk import Talk
@@ -78,6 +83,8 @@ def lines(talk: Talk, act: Callable[[Talk], object]) -> Iterator[str]:
         commands = feed(event)
         if commands:
             written.append(f"{talk.core.now - began:.3f} {told(event)}")
+            if talk.core.why:
+                written.append(f"  because: {talk.core.why}")
             written.extend(f"  {told(command)}" for command in commands)
         return commands
 
@@ -153,9 +160,55 @@ def stories() -> Iterator[str]:
         yield from lines(Talk(tuning, ready=False), story)
 
 
+def turns() -> Iterator[str]:
+    """What each turn policy makes of the same sounds, whenever its mind changes."""
+    for policy in POLICIES:
+        for overlaps in (False, True):
+            yield f"# {policy}{', the window inside the wait' if overlaps else ''}"
+            ear = Ear(Turn(policy=policy, hysteresis_overlaps_silence=overlaps), noise=0.002)
+            yield from _decisions(ear)
+
+
+SOUNDS = (
+    ("", 300, 0.001, 0.02),
+    ("", 60, 0.012, 0.35),
+    ("yes", 400, 0.1, 0.95),
+    ("yes", 700, 0.001, 0.02),
+    ("yes", 100, 0.3, 0.1),
+    ("yes", 300, 0.3, 0.1),
+    ("tell me of the", 300, 0.019, 0.71),
+    ("tell me of the", 2000, 0.001, 0.1),
+    ("tell me of the sea and the moon", 300, 0.03, 0.4),
+    ("tell me of the sea and the moon", 150, 0.001, 0.5),
+    ("tell me of the sea and the moon", 900, 0.001, 0.1),
+    ("tell me of the sea and the moon", 300, 0.014, 0.65),
+    ("four", 900, 0.001, 0.02),
+    ("a b", 900, 0.001, 0.02),
+)
+"""What is heard by then, for how long in milliseconds, and the frames' energy and probability."""
+
+
+def _decisions(ear: Ear) -> Iterator[str]:
+    tracker, told_last = StabilityTracker(), None
+    for text, milliseconds, energy, vad in SOUNDS:
+        tracker.update(text, ear.now)
+        if text != ear.heard.text:
+            ear.hears(text, confidence=None if text == "four" else 0.7)
+        for _ in range(milliseconds // 10):
+            ear.heard = replace(ear.heard, stability=tracker.stability(ear.now))
+            decision = ear.frame(energy, vad)
+            mind = decision.state, decision.reason[:7], decision.blocked_by, decision.speaking
+            if mind != told_last:
+                told_last = mind
+                policy = ear.policy
+                spoken = f"{policy.speech_started_at} to {policy.speech_ended_at}"
+                yield f"{ear.now / RATE:.2f} {decision.state.value} {decision.explain()}, {spoken}"
+
+
 CHAPTERS: dict[str, Callable[[], Iterator[str]]] = {
     **{place.value: lambda place=place: chapter(place) for place in Place},  # type: ignore[misc]
     "stories": stories,
+    "turns": turns,
 }
 
 

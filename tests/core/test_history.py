@@ -296,3 +296,68 @@ def test_a_resume_loses_no_word_and_repeats_at_most_one(widths: list[int], posit
     repeated = [w for w in spoken if back < w.end and w.start < position]
     assert len(repeated) <= 1
     assert all(w.end <= back or w.start >= back for w in spoken)
+
+
+# -- to the letter -----------------------------------------------------------------------
+
+
+def words_of(text: str) -> int:
+    return len(text.split())
+
+
+def test_a_text_is_cut_to_exactly_what_fits() -> None:
+    history = History(TUNING, count=words_of)
+    assert history._cut_to("a b c d", 4) == "a b c d"
+    assert history._cut_to("a b c d", 3) == "a b c"
+    assert history._cut_to("a b c d", 1) == "a"
+    assert history._cut_to("a b c d", 3, keep_end=True) == "b c d"
+    assert history._cut_to("a b c d", 0) == ""
+    assert History(TUNING)._cut_to("abcdefghij", 2) == "abcdefgh"
+
+
+def test_what_was_said_before_several_tools_is_one_text() -> None:
+    history = History(TUNING)
+    history.begin("now?", "Let me look.")
+    history.tool("now?", "noon")
+    history.begin("now?", "And again.")
+    assert texts(history)[2] == ("assistant", "Let me look. And again.")
+    history.abandon()
+    assert texts(history)[1:] == [
+        ("user", "now?"),
+        ("assistant", "Let me look. And again."),
+        ("tool", "noon"),
+        ("user", "now?"),
+    ]
+
+
+def gist(question: str, answer: str) -> str:
+    history = History(HistoryTuning(system_prompt="", keep_turns=1))
+    history.add(question, answer)
+    history.add("so", "Yes.")
+    history.condense(0.0)
+    return texts(history)[0][1].splitlines()[-1]
+
+
+def test_the_gist_is_the_question_and_the_first_sentence() -> None:
+    assert gist("why", "One. Two! Three?") == "- why → One."
+    assert gist("why", "No end") == "- why → No end"
+    assert gist("why", "Is it? Yes. No.") == "- why → Is it?"
+
+
+def test_the_gist_is_cut_at_a_word_and_only_when_it_is_too_long() -> None:
+    fits = "x" * 39 + " " + "y" * 40
+    assert gist(fits, "Yes.") == f"- {fits} → Yes."
+    assert gist(f"{fits}z", "Yes.") == f"- {'x' * 39}… → Yes."
+    assert gist("a b " + "c" * 80, "Yes.") == "- a b… → Yes."
+
+
+def test_the_summary_may_fill_a_quarter_of_the_room_and_no_more() -> None:
+    tuning = HistoryTuning(
+        system_prompt="", context_tokens=256, answer_tokens=128, keep_turns=1, renew_at_share=1.0
+    )
+    history = History(tuning, count=words_of, summary_heading="heading")
+    for _ in range(10):
+        history.add("a b c", "d e")  # seven words with its marks
+    history.condense(0.0)
+    assert words_of(texts(history)[0][1]) <= 32
+    assert texts(history)[0][1].count("→") == 4

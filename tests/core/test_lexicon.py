@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgevoice.core.lexicon import LANGUAGES, Lexicon, find_phrase, lexicon, words
+from edgevoice.core.lexicon.model import phrase_set
 from edgevoice.core.table import Place
 from edgevoice.errors import ConfigError
 
@@ -145,3 +146,7 @@ def test_short_answers(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "um", "the", "tea", "yes the", "4 dogs"])
 def test_no_short_answers(text: str) -> None:
     assert not lexicon("en").is_short_answer(text)
+
+
+def test_phrases_are_separated_by_commas_and_line_ends() -> None:
+    assert phrase_set("uh huh, I see,\nright\n  sure ,,\n") == {"uh huh", "I see", "right", "sure"}
