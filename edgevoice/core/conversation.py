@@ -271,7 +271,7 @@ class Conversation:
             return
         answer.recorded = True
         played = self.history.heard(answer.spoken, answer.position)
-        if answer.kind is Kind.REPLY and answer.uses_tools:
+        if answer.kind is Kind.REPLY and answer.uses_tools and not answer.interrupted:
             self.history.begin(answer.heard, played)
         elif answer.kind is Kind.REPLY:
             self.history.add(answer.heard, played, cut=answer.interrupted)

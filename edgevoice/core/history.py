@@ -118,14 +118,16 @@ class History:
 
     # -- what the model sees -------------------------------------------------------
 
-    def messages(self, question: str) -> tuple[Message, ...]:
+    def messages(self, question: str, *, anew: bool = False) -> tuple[Message, ...]:
         """The prompt for ``question``: as much of the past as leaves room for an answer.
 
+        With ``anew`` it is a question that nothing was begun for, even if the
+        same was asked just now.
         The oldest exchanges go first; ``question`` itself is cut, from its
         front, only if it alone is too long.  Neighbours of one role are joined,
         because chat templates demand that roles alternate.
         """
-        begun = self._begun(question)
+        begun = Exchange(question, "") if anew else self._begun(question)
         system = Message("system", self._system_prompt())
         room = self._room() - self._cost(system)
         asked = self._fitted(begun.messages(), room)

@@ -200,7 +200,7 @@ def transcript(c: Conversation, event: ev.Event) -> None:
             steps.go_idle(c, Cause.USER_SILENT)
     elif heard.final and heard.text:
         # The wait for the end of the turn is time enough to read the prompt.
-        c.do(cmd.Prefill(heard.turn, c.history.messages(heard.text)))
+        c.do(cmd.Prefill(heard.turn, c.history.messages(heard.text, anew=True)))
 
 
 def transcript_while_thinking(c: Conversation, event: ev.Event) -> None:
