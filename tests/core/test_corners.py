@@ -278,3 +278,22 @@ def test_a_player_that_has_told_nothing_for_long_is_stuck_and_not_before():
     talk.pass_time(240)
     assert [w.what for w in talk.all(cmd.Warn)] == ["speaking_long", "speaking_stuck"]
     assert talk.last(cmd.Transition).at - began > 120 + talk.length / 16_000
+
+
+def test_speech_that_goes_on_after_a_retry_is_the_turn_of_its_utterance():
+    talk = talk_at(Place.WAITING_FOR_LLM)
+    utterance = talk.core.the_answer.utterance.turn
+    talk.pass_time(9)
+    assert talk.turn > utterance
+    talk.speak(0.4)
+    assert talk.last(cmd.Transition).cause is Cause.USER_RESUMED
+    assert talk.last(cmd.Transition).turn == utterance
+
+
+@pytest.mark.parametrize(("confidence", "answered"), [(0.3, True), (0.29, False)])
+def test_an_utterance_of_confidence_0_3_is_no_noise(confidence, answered):
+    talk = Talk()
+    talk.wake()
+    talk.say("mumble", seconds=0.3, confidence=confidence)
+    talk.wait(3)
+    assert bool(talk.all(cmd.Generate)) is answered

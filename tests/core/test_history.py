@@ -361,3 +361,15 @@ def test_the_summary_may_fill_a_quarter_of_the_room_and_no_more() -> None:
     history.condense(0.0)
     assert words_of(texts(history)[0][1]) <= 32
     assert texts(history)[0][1].count("→") == 4
+
+
+@pytest.mark.parametrize(("heading", "lines"), [("head", 2), ("heads", 1)])
+def test_and_that_to_the_character(heading: str, lines: int) -> None:
+    tuning = HistoryTuning(
+        system_prompt="", context_tokens=256, answer_tokens=128, keep_turns=1, renew_at_share=1.0
+    )
+    history = History(tuning, count=len, summary_heading=heading)
+    for _ in range(4):
+        history.add("a b c", "d e")  # 13 characters in the summary, and a line's end
+    history.condense(0.0)
+    assert texts(history)[0][1].count("→") == lines

@@ -138,7 +138,6 @@ def frame_while_thinking(c: Conversation, event: ev.Event) -> None:
 def _go_on_listening(c: Conversation, heard: Utterance) -> None:
     """Take the prompt back; the same utterance continues."""
     cancel_answer(c)
-    heard.flushed = False
     c.move(Place.LISTENING, Cause.USER_RESUMED, heard.turn)
     c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
 
