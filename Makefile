@@ -2,7 +2,7 @@
 
 BIN := .venv/bin
 
-.PHONY: help setup setup-dev run test lint bench soak-core clean
+.PHONY: help setup setup-dev run test lint bench soak-core mutants clean
 
 help: ## show this
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST)
@@ -31,6 +31,10 @@ bench: setup-dev ## measure on the real engines (SUITE=core, speak or conversati
 soak-core: setup-dev ## a million random events through the conversation machine
 	@$(BIN)/python -m tests.core.soak
 
+mutants: setup-dev ## change every function of the core, one change at a time: does a test fail? (an hour)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" nice -n 19 $(BIN)/mutmut run --max-children $(or $(JOBS),1)
+	@$(BIN)/python -m tests.mutants
+
 clean: ## remove what was made here; kept wheels and models stay
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	rm -rf build dist demo edgevoice.egg-info
+	rm -rf build dist demo mutants edgevoice.egg-info

@@ -41,7 +41,11 @@ KEPT_TRANSITIONS = 20
 
 _OF_THE_PLAYER = (ev.PlaybackStarted, ev.PlaybackHeld, ev.PlaybackDropped, ev.PlaybackDone)
 _AS_IT_IS = (Place.RECOVERING, Place.FAULTED, Place.TERMINATING)
+_NO_CONVERSATION = (Place.PREPARING, Place.IDLE, Place.SUSPENDED, *_AS_IT_IS)
 _BUTTON_ONLY = (Place.PREPARING, Place.LISTENING, Place.INTERRUPTED)
+
+_RENEWAL_PUT_OFF_S = 1.0
+"""Until old turns are looked at again, when somebody was just being listened to."""
 
 Observer = Callable[[Transition], None]
 
@@ -147,6 +151,8 @@ class Conversation:
         if row is None:
             self.refused += 1
             return [Refused(self.place, type(event).__name__)]
+        if self.timers.take(Timer.RENEWAL, self.now):
+            self._renew()
         self._allowed = row.to
         RULES[row.rule](self, event)
         self._set_microphone()
@@ -203,6 +209,7 @@ class Conversation:
         self.transitions.append(transition)
         self.timers.clear()
         self._set_place_timer()
+        self._set_renewal_timer()
         self.do(transition)
         for observer in self._observers:
             observer(transition)
@@ -266,10 +273,12 @@ class Conversation:
             return
         answer.recorded = True
         played = self.history.heard(answer.spoken, answer.position)
-        if answer.kind is Kind.REPLY and answer.uses_tools:
+        if answer.kind is Kind.REPLY and answer.uses_tools and not answer.interrupted:
             self.history.begin(answer.heard, played)
         elif answer.kind is Kind.REPLY:
             self.history.add(answer.heard, played, cut=answer.interrupted)
+            if self.history.is_too_full:
+                self._condense()
         self.do(turn_record(answer, played, self.now))
 
     # -- inside ---------------------------------------------------------------
@@ -278,6 +287,22 @@ class Conversation:
         timeout = TIMEOUTS[self.place]
         if timeout is not None and not (self.place is Place.SUSPENDED and self.muted):
             self.after(getattr(self.tuning.timeouts, timeout.setting), Timer.PLACE)
+
+    def _set_renewal_timer(self) -> None:
+        """While nobody talks to the device, old turns may get older."""
+        if self.place not in _NO_CONVERSATION:
+            self.timers.set(Timer.RENEWAL, self.history.renewal_at)
+
+    def _renew(self) -> None:
+        """Condense old turns, but not between the prompt that is read ahead and the one sent."""
+        if self.hearing is not None and self.hearing.text:
+            self.after(_RENEWAL_PUT_OFF_S, Timer.RENEWAL)
+        else:
+            self._condense()
+
+    def _condense(self) -> None:
+        self.history.condense(self.now)
+        self._set_renewal_timer()
 
     def _lives(self, event: ev.TurnEvent) -> bool:
         """Whether the turn that the event came out of is still going on."""

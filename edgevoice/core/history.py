@@ -104,24 +104,30 @@ class History:
         begun = self._begun(question)
         self._open = replace(begun, results=(*begun.results, result)[-_KEPT_RESULTS:])
 
+    def abandon(self) -> None:
+        """What was begun comes to no end: its results are old when the same is asked again."""
+        if self._open is not None and self._open.lead:
+            self._exchanges.append(self._open)
+        self._open = None
+
     def _begun(self, question: str) -> Exchange:
         """The exchange of ``question``; another one that was begun comes to no end."""
         if self._open is not None and self._open.question != question:
-            if self._open.lead:
-                self._exchanges.append(self._open)
-            self._open = None
+            self.abandon()
         return self._open or Exchange(question, "")
 
     # -- what the model sees -------------------------------------------------------
 
-    def messages(self, question: str) -> tuple[Message, ...]:
+    def messages(self, question: str, *, anew: bool = False) -> tuple[Message, ...]:
         """The prompt for ``question``: as much of the past as leaves room for an answer.
 
+        With ``anew`` it is a question that nothing was begun for, even if the
+        same was asked just now.
         The oldest exchanges go first; ``question`` itself is cut, from its
         front, only if it alone is too long.  Neighbours of one role are joined,
         because chat templates demand that roles alternate.
         """
-        begun = self._begun(question)
+        begun = Exchange(question, "") if anew else self._begun(question)
         system = Message("system", self._system_prompt())
         room = self._room() - self._cost(system)
         asked = self._fitted(begun.messages(), room)
@@ -183,10 +189,10 @@ class History:
 
     # -- renewal ---------------------------------------------------------------------
 
-    def due(self, now: float) -> bool:
-        """Whether old exchanges should be condensed: by age, or because the window fills up."""
-        old = now - self._renewed_at >= self._tuning.renew_after_s
-        return (old and len(self._exchanges) > self._tuning.keep_turns) or self._is_too_full()
+    @property
+    def renewal_at(self) -> float:
+        """When old exchanges should be condensed by their age."""
+        return self._renewed_at + self._tuning.renew_after_s
 
     def condense(self, now: float) -> None:
         """Replace old exchanges by their gist: the question and the answer's first sentence.
@@ -195,7 +201,7 @@ class History:
         the window.  Nothing is asked of the language model, so this takes no time.
         """
         self._renewed_at = now
-        while len(self._exchanges) > self._tuning.keep_turns or self._is_too_full():
+        while len(self._exchanges) > self._tuning.keep_turns or self.is_too_full:
             self._summary.append(_gist(self._exchanges.pop(0)))
             self._trim_summary()
 
@@ -204,7 +210,9 @@ class History:
         while self._summary and self._count("\n".join((self._heading, *self._summary))) > room:
             self._summary.pop(0)
 
-    def _is_too_full(self) -> bool:
+    @property
+    def is_too_full(self) -> bool:
+        """Whether they should be condensed because the window fills up."""
         used = self._cost(Message("system", self._system_prompt()))
         used += sum(self._cost(m) for exchange in self._exchanges for m in exchange.messages())
         full = used >= self._tuning.renew_at_share * self._room()

@@ -189,3 +189,48 @@ def test_a_device_that_does_not_come_back_is_what_the_lamp_tells():
     talk.pass_time(31)
     assert talk.place is Place.FAULTED
     assert talk.core.fault_kind is FaultKind.DEVICE
+
+
+def test_a_device_fault_is_of_the_device_that_it_names():
+    for part, device in (("speaker", ev.Device.SPEAKER), ("microphone", ev.Device.MICROPHONE)):
+        talk = Talk()
+        fail(talk, FaultKind.DEVICE, part=part)
+        assert talk.core.lost == {device}
+
+
+def test_an_engine_that_fails_asks_no_model_for_an_announcement():
+    talk = Talk()
+    talk.feed(ev.Say(talk.now, "The tea is ready."))
+    fail(talk, FaultKind.ENGINE, part="speak")
+    talk.feed(ev.PartRebuilt(talk.now, "speak"))
+    assert not talk.all(cmd.Generate)
+
+
+def test_an_engine_that_has_no_part_in_the_answer_leaves_it_growing():
+    talk = speaking_first_words()
+    fail(talk, FaultKind.ENGINE, None, "listen")
+    talk.feed(ev.PartRebuilt(talk.now, "listen"))
+    talk.feed(ev.Token(talk.now, talk.turn, "salty. Now "))
+    assert talk.last(cmd.Synthesise).text == "It is very old and salty."
+
+
+def test_nor_does_it_keep_a_tool_from_being_called_again():
+    talk = Talk()
+    talk.asked()
+    talk.feed(ev.ToolCalled(talk.now, talk.turn, 1, "clock", "{}"))
+    fail(talk, FaultKind.ENGINE, None, "listen")
+    talk.feed(ev.PartRebuilt(talk.now, "listen"))
+    talk.feed(ev.ToolCalled(talk.now, talk.turn, 2, "clock", "{}"))
+    assert talk.last(cmd.RunTool).call == 2
+
+
+def test_a_model_that_was_asked_again_and_fails_while_away_is_apologised_for():
+    talk = Talk()
+    talk.asked()
+    fail(talk, FaultKind.LLM, talk.turn)
+    talk.pass_time(1)
+    talk.feed(ev.Suspend(talk.now, "reload"))
+    fail(talk, FaultKind.LLM, talk.turn)
+    talk.feed(ev.Resume(talk.now))
+    assert len(talk.all(cmd.Generate)) == 2
+    assert talk.last(cmd.Synthesise).text == talk.core.lexicon.phrases["no_answer"]

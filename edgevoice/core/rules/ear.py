@@ -138,7 +138,6 @@ def frame_while_thinking(c: Conversation, event: ev.Event) -> None:
 def _go_on_listening(c: Conversation, heard: Utterance) -> None:
     """Take the prompt back; the same utterance continues."""
     cancel_answer(c)
-    heard.flushed = False
     c.move(Place.LISTENING, Cause.USER_RESUMED, heard.turn)
     c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
 
@@ -200,7 +199,7 @@ def transcript(c: Conversation, event: ev.Event) -> None:
             steps.go_idle(c, Cause.USER_SILENT)
     elif heard.final and heard.text:
         # The wait for the end of the turn is time enough to read the prompt.
-        c.do(cmd.Prefill(heard.turn, c.history.messages(heard.text)))
+        c.do(cmd.Prefill(heard.turn, c.history.messages(heard.text, anew=True)))
 
 
 def transcript_while_thinking(c: Conversation, event: ev.Event) -> None:

@@ -90,10 +90,9 @@ def end_turn(c: Conversation, cause: Cause) -> None:
 
 def prompt(c: Conversation, text: str, cause: Cause, utterance: Utterance | None = None) -> None:
     """Send the one prompt of ``utterance``, or of a typed question, and wait for the answer."""
-    if c.history.due(c.now):
-        c.history.condense(c.now)
     cancel_answer(c)
     settle_closing(c)
+    c.history.abandon()
     answer = c.new_answer(text, Kind.REPLY, utterance)
     answer.times.decided = c.now
     if utterance is not None:
