@@ -59,9 +59,10 @@ class Evidence:
         """Take a frame; the sample at which the speech began once it is evident.
 
         ``floor`` is the energy that the room's own noise may reach, RMS of full
-        scale.
+        scale; what is left of the device's own voice is no evidence either.
         """
-        evident = self._is_evident(frame, max(self._tuning.interrupt_energy_threshold, floor))
+        threshold = max(self._tuning.interrupt_energy_threshold, floor, frame.leak)
+        evident = self._is_evident(frame, threshold)
         self._frames.append((frame.end - frame.samples, frame.samples, evident))
         window = self._tuning.onset_ms * RATE // 1000
         while sum(n for _, n, _ in self._frames) - self._frames[0][1] >= window:
