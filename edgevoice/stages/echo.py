@@ -43,6 +43,12 @@ _CLEARLY_NEAR = 0.01
 
 _NOTHING = 1e-12
 
+_LEARNING_BLOCKS = 60
+"""The first 1.2 s that it ever plays leak: nobody can be told from the device itself."""
+
+_PLAYING = 0.003
+"""RMS from which the device is heard."""
+
 
 @dataclass(frozen=True, slots=True)
 class Near:
@@ -65,6 +71,8 @@ class EchoControl:
         self._high_pass = high_pass
         self._quality = _Quality()
         self._echo = 0.0
+        self._to_learn = _LEARNING_BLOCKS
+        self._playing = 0.0
         self._trusted = False
 
     @property
@@ -98,9 +106,20 @@ class EchoControl:
         self._echo = max(filtered.echo**2, _TAIL * self._echo)
         self._quality.update(power(filtered.samples), self._echo, power(suppressed))
         self._decide()
+        if self._is_learning(far):
+            return Near(suppressed, 1.0), suppressed
         if not self._trusted:
             return Near(suppressed, 0.0), suppressed
         return Near(filtered.samples, self._quality.leak(self._echo)), suppressed
+
+    def _is_learning(self, far: Samples) -> bool:
+        """Whether there is an echo before either canceller has had time to learn the room."""
+        if not self._to_learn:
+            return False
+        self._playing = max(power(far), _TAIL * self._playing)
+        playing = self._playing > _PLAYING**2
+        self._to_learn -= playing
+        return playing
 
     def _decide(self) -> None:
         limit = _DISTRUST_DB if self._trusted else _TRUST_DB

@@ -70,6 +70,7 @@ class Listen(Stage[Heard]):
     def replace(self, echo: EchoControl, detector: SpeechDetector, wake: WakeWord) -> None:
         """Take other engines, after one of the old has failed (any thread)."""
         self._echo, self._detector, self._wake = echo, detector, wake
+        self._frames.clear()
         self.mend()
 
     def handle(self, message: Heard) -> None:
