@@ -25,11 +25,15 @@ _MARGIN_DB = 15.0
 """From the share that is mostly left to what is hardly ever passed.
 
 Measured in the room: the 60th percentile of what is left lies at -33 dB of the
-echo, the 99th at -16 to -20, with and without distortion and drift.
+echo, the 99th at -16 to -20, with and without distortion.
 """
 
-_USUAL = 0.6
-"""The percentile that is followed: whoever interrupts does so less than half of the time."""
+_DRIFT_MARGIN_DB = 6.0
+"""The same from what is seldom passed: with two clocks the distance is another one."""
+
+_MOSTLY, _SELDOM = 0.6, 0.95
+"""The percentiles that are followed.  Whoever interrupts speaks into an echo for no more than
+the tenth of a second until the hold, and is not counted where the suppressor notices them."""
 
 _TAIL = 0.8
 """The room's echo falls by no more than this in a block of 20 ms (RT60 of 0.6 s: 0.79)."""
@@ -126,19 +130,39 @@ class EchoControl:
         self._trusted = self._quality.left_db < limit
 
 
-class _Quality:
-    """Follows what share of the echo the filter mostly leaves.
+class _Percentile:
+    """A percentile followed by steps: no record is kept.
 
-    A percentile followed by steps (Robbins and Monro, "A stochastic
-    approximation method", 1951): it needs no record, and those who speak over
-    the device now and then hardly move it.
+    H. Robbins and S. Monro, "A stochastic approximation method", Annals of
+    Mathematical Statistics 22 (1951), 400.
     """
 
-    def __init__(self) -> None:
-        self.left_db = 0.0
+    def __init__(self, share: float, step: float) -> None:
+        self.value = 0.0
+        self._share = share
+        self._step = step
         self._seen = 0
+
+    def update(self, value: float) -> None:
+        """Take one more; the first ones count for more."""
+        step = self._step * (1 + 5 / (1 + self._seen / 10))
+        self._seen += 1
+        self.value += step * (self._share if value > self.value else self._share - 1)
+
+
+class _Quality:
+    """Follows what share of the echo the filter leaves."""
+
+    def __init__(self) -> None:
+        self._mostly = _Percentile(_MOSTLY, 0.6)
+        self._seldom = _Percentile(_SELDOM, 1.0)
         self._recent: deque[float] = deque(maxlen=_NOISE_BLOCKS)
         self._noise = _NOTHING
+
+    @property
+    def left_db(self) -> float:
+        """What is mostly left."""
+        return self._mostly.value
 
     def update(self, left: float, echo: float, suppressed: float) -> None:
         """Take the powers of a block."""
@@ -147,13 +171,13 @@ class _Quality:
         if echo <= _HEARD * self._noise or suppressed > _CLEARLY_NEAR**2:
             return
         share_db = 10 * np.log10(max(left - self._noise, _NOTHING) / echo)
-        step = 0.6 + 3 / (1 + self._seen / 10)
-        self._seen += 1
-        self.left_db += step * (_USUAL if share_db > self.left_db else _USUAL - 1)
+        self._mostly.update(share_db)
+        self._seldom.update(share_db)
 
     def leak(self, echo: float) -> float:
         """RMS that is hardly ever passed by the rest of an echo and the noise."""
-        return float(np.sqrt(echo * 10 ** ((self.left_db + _MARGIN_DB) / 10) + 4 * self._noise))
+        worst_db = max(self._mostly.value + _MARGIN_DB, self._seldom.value + _DRIFT_MARGIN_DB)
+        return float(np.sqrt(echo * 10 ** (worst_db / 10) + 4 * self._noise))
 
 
 def power(samples: Samples) -> float:
