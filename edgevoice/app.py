@@ -103,7 +103,7 @@ class EdgeVoice:
         wake = settings.wake_word
         gate = WakeGate(wake.threshold, wake.threshold_while_speaking, wake.patience)
         self.listen = Listen(
-            post, engines.canceller, engines.detector, engines.wake, gate, self.recognise.post
+            post, engines.echo, engines.detector, engines.wake, gate, self.recognise.post
         )
         self.capture = Capture(
             post, world.microphone, reference, SoxrResampler.live, self.listen.post
@@ -264,7 +264,7 @@ class EdgeVoice:
             if part == self.recognise.name:
                 self.recognise.replace(workshop.recogniser())
             elif part == self.listen.name:
-                self.listen.replace(workshop.canceller(), workshop.detector(), workshop.wake())
+                self.listen.replace(workshop.echo(), workshop.detector(), workshop.wake())
         except EdgeVoiceError as error:
             self.post(ev.Fault(time.monotonic(), ev.FaultKind.ENGINE, part, str(error), fatal=True))
         else:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edgevoice.ports import (
-    EchoCanceller,
     LanguageModel,
     Recogniser,
     SpeechDetector,
@@ -21,13 +20,14 @@ from edgevoice.ports import (
     WakeWord,
 )
 from edgevoice.settings.schema import Settings
+from edgevoice.stages.echo import EchoControl
 
 
 @dataclass
 class Engines:
     """One of each."""
 
-    canceller: EchoCanceller
+    echo: EchoControl
     detector: SpeechDetector
     wake: WakeWord
     recogniser: Recogniser
@@ -49,7 +49,7 @@ class Workshop:
             voice = pool.submit(self.synthesiser)
             wake = pool.submit(self.wake)
             return Engines(
-                canceller=self.canceller(),
+                echo=self.echo(),
                 detector=self.detector(),
                 wake=wake.result(),
                 recogniser=recogniser.result(),
@@ -57,12 +57,21 @@ class Workshop:
                 synthesiser=voice.result(),
             )
 
-    def canceller(self) -> EchoCanceller:
+    def echo(self) -> EchoControl:
         """Echo cancellation, or none."""
-        from edgevoice.adapters.aec import Passthrough, WebRtcEchoCanceller
+        from edgevoice.adapters.aec import (
+            NoEchoFilter,
+            Passthrough,
+            WebRtcEchoCanceller,
+            WebRtcHighPass,
+        )
+        from edgevoice.adapters.kalman import KalmanEchoFilter
 
         audio = self._settings.audio
-        return Passthrough() if audio.echo == "none" else WebRtcEchoCanceller(audio.delay_ms)
+        if audio.echo == "none":
+            return EchoControl(Passthrough(), NoEchoFilter(), WebRtcHighPass())
+        canceller = WebRtcEchoCanceller(audio.delay_ms)
+        return EchoControl(canceller, KalmanEchoFilter(), WebRtcHighPass())
 
     def detector(self) -> SpeechDetector:
         """Speech detection."""

@@ -95,6 +95,36 @@ class EchoCanceller(Protocol):
         """Cancel ``far`` in ``near``: `FRAME` samples each at 16 kHz, one call a frame."""
 
 
+@dataclass(frozen=True, slots=True)
+class EchoFiltered:
+    """A block without its linear echo, and the RMS (of full scale) of the echo that was in it."""
+
+    samples: Samples
+    echo: float
+
+
+class EchoFilter(Protocol):
+    """Takes out of what the microphone hears what is linear in the device's own voice."""
+
+    @property
+    def block(self) -> int:
+        """Samples it wants at 16 kHz, a multiple of `FRAME`."""
+
+    @property
+    def delay_ms(self) -> float:
+        """How much later than the reference its echo arrives, as learned so far."""
+
+    def process(self, near: Samples, far: Samples) -> EchoFiltered:
+        """Cancel ``far`` in ``near``: `block` samples each at 16 kHz, one call a block."""
+
+
+class HighPass(Protocol):
+    """Takes out what is below speech: hum, rumble and a converter's offset."""
+
+    def process(self, near: Samples) -> Samples:
+        """The same number of samples at 16 kHz, not delayed; keeps state."""
+
+
 class SpeechDetector(Protocol):
     """Tells speech from other sounds."""
 

@@ -190,7 +190,8 @@ class SoundFrame(Event):
     ``end`` is the sample index after its last sample and ``samples`` its
     length; ``energy`` is its RMS as a share of full scale, ``vad`` the speech
     probability of the newest complete detector chunk, ``echo`` the RMS of what
-    the loudspeaker played in the same frame.
+    the loudspeaker played in the same frame, and ``leak`` the RMS that what is
+    left of the device's own voice may reach.
     """
 
     end: int
@@ -198,6 +199,7 @@ class SoundFrame(Event):
     energy: float
     vad: float
     echo: float = 0.0
+    leak: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ from edgevoice.core.events import Event, Fault, FaultKind
 
 M = TypeVar("M")
 Post = Callable[[Event], object]
+Clock = Callable[[], float]
+"""Seconds, monotonic: the machine's, or a simulated world's."""
 
 log = logging.getLogger(__name__)
 

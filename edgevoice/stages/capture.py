@@ -19,7 +19,7 @@ from edgevoice.core.events import RATE, Device, DeviceFound, DeviceLost, FaultKi
 from edgevoice.errors import DeviceError
 from edgevoice.ports import FRAME, Microphone, Resampler, Samples
 from edgevoice.runtime.ring import Ring
-from edgevoice.runtime.stage import HEARTBEAT_S, Post, Stage
+from edgevoice.runtime.stage import HEARTBEAT_S, Clock, Post, Stage
 from edgevoice.stages.soundcheck import Drift
 
 _RING_S = 2.0
@@ -80,8 +80,10 @@ class Capture(Stage[MicrophoneOrder]):
         reference: Reference,
         resampler: Callable[[int, int], Resampler],
         pass_on: Callable[[Heard], object],
+        clock: Clock = time.monotonic,
     ) -> None:
         super().__init__("capture", events)
+        self._clock = clock
         self._microphone = microphone
         self._reference = reference
         self._resampler = resampler
@@ -120,7 +122,7 @@ class Capture(Stage[MicrophoneOrder]):
         self._wakeup.rouse()
 
     def _failed(self, reason: str) -> None:
-        self.emit(DeviceLost(time.monotonic(), Device.MICROPHONE, reason))
+        self.emit(DeviceLost(self._clock(), Device.MICROPHONE, reason))
 
     # -- the stage's thread ---------------------------------------------------------
 
@@ -136,7 +138,7 @@ class Capture(Stage[MicrophoneOrder]):
                 self.open()
             except DeviceError:
                 return  # the core counts the attempts and asks again
-            self.emit(DeviceFound(time.monotonic(), Device.MICROPHONE))
+            self.emit(DeviceFound(self._clock(), Device.MICROPHONE))
 
     def open(self) -> None:
         """Open the microphone; raises `DeviceError`.  Also called before `start`."""

@@ -32,7 +32,7 @@ from edgevoice.core.events import (
 )
 from edgevoice.errors import DeviceError
 from edgevoice.ports import Samples, Speaker
-from edgevoice.runtime.stage import HEARTBEAT_S, Post, Stage
+from edgevoice.runtime.stage import HEARTBEAT_S, Clock, Post, Stage
 from edgevoice.stages.capture import Reference
 from edgevoice.stages.earcons import earcon
 
@@ -157,9 +157,15 @@ class Play(Stage[Chunk | End]):
     fault_kind = FaultKind.DEVICE
 
     def __init__(
-        self, events: Post, speaker: Speaker, reference: Reference, volume: float = 1.0
+        self,
+        events: Post,
+        speaker: Speaker,
+        reference: Reference,
+        volume: float = 1.0,
+        clock: Clock = time.monotonic,
     ) -> None:
         super().__init__("play", events, capacity=4096)
+        self._clock = clock
         self._volume = volume
         self._speaker = speaker
         self._reference = reference
@@ -185,7 +191,7 @@ class Play(Stage[Chunk | End]):
             self.open()
         except DeviceError:
             return  # the core counts the attempts and asks again
-        self.emit(DeviceFound(time.monotonic(), Device.SPEAKER))
+        self.emit(DeviceFound(self._clock(), Device.SPEAKER))
 
     @property
     def rate(self) -> int:
@@ -198,7 +204,7 @@ class Play(Stage[Chunk | End]):
         return self._speaker.xruns
 
     def _failed(self, reason: str) -> None:
-        self.emit(DeviceLost(time.monotonic(), Device.SPEAKER, reason))
+        self.emit(DeviceLost(self._clock(), Device.SPEAKER, reason))
 
     # -- the driver's thread ----------------------------------------------------------
 
@@ -280,7 +286,7 @@ class Play(Stage[Chunk | End]):
         track.append((chunk.samples * self._volume).astype(np.int16))
         self.emit(
             PieceBuffered(
-                time.monotonic(), chunk.turn, chunk.piece, words, track.length, chunk.rate
+                self._clock(), chunk.turn, chunk.piece, words, track.length, chunk.rate
             )
         )
 
@@ -297,7 +303,7 @@ class Play(Stage[Chunk | End]):
         if track.started_at is not None and not track.told_start:
             track.told_start = True
             self.emit(PlaybackStarted(track.started_at, track.turn))
-        silent = track.silent_at if track is self._current else time.monotonic()
+        silent = track.silent_at if track is self._current else self._clock()
         if track.gate is Gate.DROP and silent is not None:
             self.emit(PlaybackDropped(silent, track.turn, track.position))
             self._forget(track)
@@ -309,7 +315,7 @@ class Play(Stage[Chunk | End]):
 
     def _tell_end(self, track: Track) -> None:
         """The end is told when its last sample was heard, not when it was handed over."""
-        if track.ended_at is not None and time.monotonic() >= track.ended_at:
+        if track.ended_at is not None and self._clock() >= track.ended_at:
             self.emit(PlaybackDone(track.ended_at, track.turn, track.position))
             self._forget(track)
 
