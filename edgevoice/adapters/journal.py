@@ -75,6 +75,13 @@ def notify(state: str) -> bool:
     return bool(sd_notify(state))
 
 
+def watchdog_s() -> float | None:
+    """Seconds within which the service manager wants to be fed, as in sd_watchdog_enabled(3)."""
+    mine = os.environ.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
+    wanted = os.environ.get("WATCHDOG_USEC", "")
+    return int(wanted) / 1e6 if mine and wanted.isdecimal() and int(wanted) else None
+
+
 class _WithFields(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         fields = [f"{k}={v}" for k, v in vars(record).items() if k.startswith("EDGEVOICE_")]

@@ -93,12 +93,19 @@ class Capture(Stage[MicrophoneOrder]):
         self._near_resampler: Resampler | None = None
         self._far_resampler: Resampler | None = None
         self._open = False
+        self._failing = False
+        self._quiet_turns = 0
         self.end = 0
         """Samples heard so far, at 16 kHz."""
         self.realigned = 0
         """How often the reference had to be cut back or filled up."""
 
     # -- the driver's side ------------------------------------------------------
+
+    @property
+    def progress(self) -> float:
+        """Sound that was heard; of a closed or lost microphone none can be expected."""
+        return self.end + self._quiet_turns
 
     @property
     def lost(self) -> int:
@@ -113,6 +120,7 @@ class Capture(Stage[MicrophoneOrder]):
         self._wakeup.rouse()
 
     def _failed(self, reason: str) -> None:
+        self._failing = True
         self.emit(DeviceLost(time.monotonic(), Device.MICROPHONE, reason))
 
     # -- the stage's thread ---------------------------------------------------------
@@ -134,7 +142,7 @@ class Capture(Stage[MicrophoneOrder]):
     def open(self) -> None:
         """Open the microphone; raises `DeviceError`.  Also called before `start`."""
         self._microphone.start(self._deliver, self._failed)
-        self._open = True
+        self._open, self._failing = True, False
         self._mic_rate = self._microphone.rate
         self._near_resampler = self._make(self._mic_rate)
 
@@ -148,6 +156,7 @@ class Capture(Stage[MicrophoneOrder]):
 
     def idle(self) -> float:
         """Pair what has come, then wait for more."""
+        self._quiet_turns += self._failing or not self._open
         at = self._heard_at
         fresh = self._ring.take()
         if len(fresh):

@@ -8,6 +8,7 @@ Owns the echo canceller, the detector and the wake engine.  Blocks on nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Self
 
 import numpy as np
 
@@ -60,8 +61,9 @@ class Listen(Stage[Heard]):
         self._canceller = canceller
         self._detector = detector
         self._wake = wake
-        self._gate = gate
-        self._pass_on = pass_on
+        self.gate = gate
+        """Set by whoever changes the settings; one word, read once a chunk."""
+        self._pass_on = self.outlet(pass_on)
         self._vad = 0.0
         self._for_detector = np.zeros(0, np.int16)
         self._for_wake = np.zeros(0, np.int16)
@@ -69,10 +71,10 @@ class Listen(Stage[Heard]):
         self.device_speaks = False
         """Set by the driver; one word, read once a chunk."""
 
-    def replace(self, canceller: EchoCanceller, detector: SpeechDetector, wake: WakeWord) -> None:
-        """Take other engines, after one of the old has failed (any thread)."""
-        self._canceller, self._detector, self._wake = canceller, detector, wake
-        self.mend()
+    def inherit(self, old: Self) -> None:
+        """Whether the device speaks has not changed."""
+        super().inherit(old)
+        self.device_speaks = old.device_speaks
 
     def handle(self, message: Heard) -> None:
         """One frame."""
@@ -106,7 +108,7 @@ class Listen(Stage[Heard]):
             return
         chunk, self._for_wake = self._for_wake[:size], self._for_wake[size:]
         phrase, score = self._wake.score(chunk)
-        if self._gate.passes(score, self.device_speaks):
+        if self.gate.passes(score, self.device_speaks):
             self._wake.reset()
             end = message.end - len(self._for_wake) - self._wake.lag_ms * RATE // 1000
             self.emit(WakeHeard(message.at, phrase, round(score, 4), max(0, end)))

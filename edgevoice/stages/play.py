@@ -160,7 +160,8 @@ class Play(Stage[Chunk | End]):
         self, events: Post, speaker: Speaker, reference: Reference, volume: float = 1.0
     ) -> None:
         super().__init__("play", events, capacity=4096)
-        self._volume = volume
+        self.volume = volume
+        """1 is full; what is said from now on."""
         self._speaker = speaker
         self._reference = reference
         self._tracks: dict[int, Track] = {}
@@ -168,6 +169,8 @@ class Play(Stage[Chunk | End]):
         self._chime: Samples = np.zeros(0, np.int16)
         self._chime_at = 0
         self._dropped = -1
+        self._blocks = 0
+        self._speaker_plays = False
         self.starved = 0
         """Blocks that came out silent because speech was not ready in time."""
 
@@ -176,10 +179,12 @@ class Play(Stage[Chunk | End]):
     def open(self) -> None:
         """Open the speaker; raises `DeviceError`."""
         self._speaker.start(self.fill, self._failed)
+        self._speaker_plays = True
         self._reference.rate = self._speaker.rate
 
     def reopen(self) -> None:
         """Try again after the speaker was lost (the driver's thread)."""
+        self._speaker_plays = False
         self._speaker.stop()
         try:
             self.open()
@@ -192,7 +197,13 @@ class Play(Stage[Chunk | End]):
         """The speaker's."""
         return self._speaker.rate
 
+    @property
+    def progress(self) -> float:
+        """Blocks that the speaker took; of a lost speaker it is enough that the thread lives."""
+        return self._blocks if self._speaker_plays else self.beat
+
     def _failed(self, reason: str) -> None:
+        self._speaker_plays = False
         self.emit(DeviceLost(time.monotonic(), Device.SPEAKER, reason))
 
     # -- the driver's thread ----------------------------------------------------------
@@ -237,6 +248,7 @@ class Play(Stage[Chunk | End]):
     def fill(self, block: Samples, at: float) -> None:
         """Write the block that will be heard at ``at``; the reference gets the same."""
         block[:] = 0
+        self._blocks += 1
         if self._current is not None:
             self._current.render(block, at)
         self._mix_chime(block)
@@ -272,7 +284,7 @@ class Play(Stage[Chunk | End]):
             track.piece, track.piece_start = chunk.piece, track.length
         start = track.piece_start
         words = tuple(SpokenWord(w.text, start + w.start, start + w.end) for w in chunk.words)
-        track.append((chunk.samples * self._volume).astype(np.int16))
+        track.append((chunk.samples * self.volume).astype(np.int16))
         self.emit(
             PieceBuffered(
                 time.monotonic(), chunk.turn, chunk.piece, words, track.length, chunk.rate
