@@ -59,14 +59,16 @@ class Part(Generic[S]):
         return self.stage.stop()
 
     def replace(self, fresh: S, patience_s: float) -> None:
-        """Let ``fresh`` take over, when the old stage has finished or for so long has not."""
+        """Let ``fresh`` take over, when the old stage has finished or for so long has not.
+
+        It waits for `start`.
+        """
         old = self.stage
         if not old.leave(patience_s):
             old.cut_off()
             log.error("stage %s hangs in its engine; its thread is left behind", old.name)
         fresh.inherit(old)
         self.stage = fresh
-        fresh.start()
 
 
 class Supervisor:
@@ -147,7 +149,9 @@ class Supervisor:
                 return
             fresh = part.instead(reason)
         part.replace(fresh, _LEAVE_S)
+        # First, or the core would take what the stage makes of its inbox for nobody's.
         self._post(PartRebuilt(self._clock(), name))
+        part.start()
 
     def renew(self, names: Sequence[str], at_rest: threading.Event) -> None:
         """Build parts of other settings, each when the device is at rest; returns at once."""
@@ -167,6 +171,7 @@ class Supervisor:
                     continue
                 if self._waited_for(at_rest):
                     part.replace(fresh, _AT_REST_S)
+                    part.start()
                     log.info("%s has the engine of the new configuration", name)
 
     def _waited_for(self, at_rest: threading.Event) -> bool:
