@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import logging
 import math
 import signal
@@ -58,7 +59,7 @@ class JournalWatcher:
 
     def noticed(self, what: str, fields: Mapping[str, Any]) -> None:
         """One line."""
-        log.warning("%s %s", what, " ".join(f"{name}={value}" for name, value in fields.items()))
+        journal.warn(what, fields)
 
 
 class Reloader:
@@ -101,6 +102,8 @@ def serve(settings: Settings, trace: Path | None, reread: Callable[[], Settings]
     """
     from edgevoice.adapters.alsa import AlsaMicrophone, AlsaSpeaker
 
+    # What crashes, and what the watchdog aborts, leaves the place of each thread in the journal.
+    faulthandler.enable()
     logging.basicConfig(level=settings.log.level.upper(), handlers=[journal.journal_handler()])
     audio = settings.audio
     microphone = AlsaMicrophone(audio.input, audio.input_rate, audio.period_ms)

@@ -82,6 +82,8 @@ def test_it_may_use_what_it_needs():
     for device in ("char-alsa", "char-gpiochip", "/dev/gpiomem", "char-spidev"):
         assert f"DeviceAllow={device} rw" in text
     unit = settings()
+    assert unit["LimitRTPRIO"] == "20"
+    assert "RestrictRealtime" not in unit
     assert unit["SupplementaryGroups"] == "audio gpio spi"
     assert unit["RestrictAddressFamilies"] == "AF_UNIX"
     assert (unit["RuntimeDirectory"], unit["Environment"]) == ("edgevoice", "LG_WD=/run/edgevoice")

@@ -28,7 +28,7 @@ readonly RUN_PACKAGES=(
 )
 readonly DEV_PACKAGES=(
     pulseaudio pulseaudio-utils libasound2-plugins alsa-utils
-    systemd                             # systemd-analyze, for the unit
+    systemd systemd-container           # the unit, looked at and run
 )
 
 say() { printf 'setup: %s\n' "$*"; }

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Mapping
 
 from edgevoice.core.commands import Transition, TurnRecord
 
@@ -36,9 +37,19 @@ def journal_handler() -> logging.Handler:
 
 def send(message: str, **fields: object) -> None:
     """Log ``message`` with ``fields``, named without ``EDGEVOICE_``; None is left out."""
+    _send(logging.INFO, message, fields)
+
+
+def warn(what: str, fields: Mapping[str, object]) -> None:
+    """Log that something unusual happened, with its circumstances."""
+    told = (f"{name}={value}" for name, value in fields.items())
+    _send(logging.WARNING, " ".join([what, *told]), fields)
+
+
+def _send(level: int, message: str, fields: Mapping[str, object]) -> None:
     named = {f"EDGEVOICE_{name.upper()}": value for name, value in fields.items()}
     known = {name: value for name, value in named.items() if value is not None}
-    _log.info(message, extra=known, stacklevel=2)
+    _log.log(level, message, extra=known, stacklevel=3)
 
 
 def log_transition(moved: Transition) -> None:

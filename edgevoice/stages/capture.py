@@ -8,6 +8,7 @@ resamplers.  Blocks only while it opens the microphone.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from edgevoice.errors import DeviceError
 from edgevoice.ports import FRAME, Microphone, Resampler, Samples
 from edgevoice.runtime.ring import Ring
 from edgevoice.runtime.stage import HEARTBEAT_S, Post, Stage
+
+log = logging.getLogger(__name__)
 
 _RING_S = 2.0
 _MAX_LEAD = 10 * FRAME
@@ -121,6 +124,7 @@ class Capture(Stage[MicrophoneOrder]):
 
     def _failed(self, reason: str) -> None:
         self._failing = True
+        log.warning("%s", reason)
         self.emit(DeviceLost(time.monotonic(), Device.MICROPHONE, reason))
 
     # -- the stage's thread ---------------------------------------------------------
@@ -135,7 +139,8 @@ class Capture(Stage[MicrophoneOrder]):
             self._close()
             try:
                 self.open()
-            except DeviceError:
+            except DeviceError as error:
+                log.warning("%s", error)
                 return  # the core counts the attempts and asks again
             self.emit(DeviceFound(time.monotonic(), Device.MICROPHONE))
 

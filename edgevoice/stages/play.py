@@ -12,6 +12,7 @@ tell the driver what has happened.  Neither waits for the other.
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass
 from enum import Enum
@@ -35,6 +36,8 @@ from edgevoice.ports import Samples, Speaker
 from edgevoice.runtime.stage import HEARTBEAT_S, Post, Stage
 from edgevoice.stages.capture import Reference
 from edgevoice.stages.earcons import earcon
+
+log = logging.getLogger(__name__)
 
 _LOOK_S = 0.004
 """While a track exists the thread looks at it this often."""
@@ -188,7 +191,8 @@ class Play(Stage[Chunk | End]):
         self._speaker.stop()
         try:
             self.open()
-        except DeviceError:
+        except DeviceError as error:
+            log.warning("%s", error)
             return  # the core counts the attempts and asks again
         self.emit(DeviceFound(time.monotonic(), Device.SPEAKER))
 
@@ -204,6 +208,7 @@ class Play(Stage[Chunk | End]):
 
     def _failed(self, reason: str) -> None:
         self._speaker_plays = False
+        log.warning("%s", reason)
         self.emit(DeviceLost(time.monotonic(), Device.SPEAKER, reason))
 
     # -- the driver's thread ----------------------------------------------------------
