@@ -438,6 +438,21 @@ def test_other_settings_are_in_force_at_once_and_engines_when_nobody_talks(scene
     assert Place.RECOVERING not in scene.witness.places
 
 
+def test_an_engine_that_fails_while_another_waits_to_take_its_place_is_built_at_once(scene):
+    settings = replace(SETTINGS, timeouts=Timeouts(follow_up_s=1.0))
+    with scene.living(settings):
+        speaking(scene)
+        scene.house.reload(replace(settings, tts=Tts(length_scale=1.5)))
+        scene.until_over()
+        scene.trouble["speak"].next = [ValueError("out of its mind")]
+        scene.ask("and now")
+        scene.until(lambda: "and now. It is wide." in scene.spoken[-1])
+        assert Place.RECOVERING in scene.witness.places
+        assert scene.built == ["speak"]
+        scene.until(lambda: len(scene.built) == 2)
+    assert Place.FAULTED not in scene.witness.places
+
+
 def test_an_engine_that_cannot_be_built_of_the_new_settings_leaves_the_old_one_at_work(
     scene, caplog
 ):

@@ -88,8 +88,8 @@ class Supervisor:
         self._looked_at = clock()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="supervisor", daemon=True)
-        self._building = {name: threading.Lock() for name in parts}
-        """Each held while its part is being built: a part is built by one thread at a time."""
+        self._changing = {name: threading.Lock() for name in parts}
+        """Each held while its part is built again after a fault, or replaced."""
 
     # -- life -----------------------------------------------------------------------
 
@@ -131,14 +131,14 @@ class Supervisor:
         _aside(f"rebuild-{name}", lambda: self._rebuild(name))
 
     def _rebuild(self, name: str) -> None:
-        if not self._building[name].acquire(blocking=False):
-            return  # it is being built already, and will be told of
+        if not self._changing[name].acquire(blocking=False):
+            return  # it is being done already, and will be told of
         try:
-            self._put_in(name, self._parts[name])
+            self._build_again(name, self._parts[name])
         finally:
-            self._building[name].release()
+            self._changing[name].release()
 
-    def _put_in(self, name: str, part: Part[Any]) -> None:
+    def _build_again(self, name: str, part: Part[Any]) -> None:
         try:
             fresh = part.make()
         except Exception as error:  # whatever an engine raises when it cannot be loaded
@@ -148,9 +148,12 @@ class Supervisor:
                 self._post(Fault(self._clock(), FaultKind.ENGINE, name, reason, fatal=True))
                 return
             fresh = part.instead(reason)
-        part.replace(fresh, _LEAVE_S)
+        self._put_in(part, fresh, _LEAVE_S)
+
+    def _put_in(self, part: Part[S], fresh: S, patience_s: float) -> None:
+        part.replace(fresh, patience_s)
         # First, or the core would take what the stage makes of its inbox for nobody's.
-        self._post(PartRebuilt(self._clock(), name))
+        self._post(PartRebuilt(self._clock(), fresh.name))
         part.start()
 
     def renew(self, names: Sequence[str], at_rest: threading.Event) -> None:
@@ -160,19 +163,18 @@ class Supervisor:
 
     def _renew(self, names: Sequence[str], at_rest: threading.Event) -> None:
         for name in names:
-            with self._building[name]:
-                part = self._parts[name]
-                if not self._waited_for(at_rest):
-                    return
-                try:
-                    fresh = part.make()
-                except Exception as error:
-                    log.error("%s keeps its old engine: %s", name, _reason(error))
-                    continue
-                if self._waited_for(at_rest):
-                    part.replace(fresh, _AT_REST_S)
-                    part.start()
-                    log.info("%s has the engine of the new configuration", name)
+            if not self._waited_for(at_rest):
+                return
+            part = self._parts[name]
+            try:
+                fresh = part.make()
+            except Exception as error:
+                log.error("%s keeps its old engine: %s", name, _reason(error))
+                continue
+            if self._waited_for(at_rest):  # not with the lock: a fault would wait as well
+                with self._changing[name]:
+                    self._put_in(part, fresh, _AT_REST_S)
+                log.info("%s has the engine of the new configuration", name)
 
     def _waited_for(self, at_rest: threading.Event) -> bool:
         """Whether the device came to rest before it came to its end."""
