@@ -150,9 +150,7 @@ class Device:
         self.recognise = RecogniseStage(post, ears.recogniser, self._clock)
         gate = WakeGate(*self.wake_threshold, 1)
         self.echo = ears.echo()
-        self.listen = Listen(
-            post, self.echo, ears.detector(), ears.wake, gate, self._cancelled
-        )
+        self.listen = Listen(post, self.echo, ears.detector(), ears.wake, gate, self._cancelled)
         self.capture = Capture(
             post, self._mic, reference, SoxrResampler.live, self.listen.handle, self._clock
         )

@@ -8,6 +8,7 @@ broken.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +57,18 @@ class Workshop:
                 model=model.result(),
                 synthesiser=voice.result(),
             )
+
+    def require(self, parts: Sequence[str]) -> None:
+        """Look whether the models of these stages are there, without loading any."""
+        settings = self._settings
+        named = {
+            "listen": (settings.wake_word.model, "wake"),
+            "recognise": (settings.recogniser.model, "asr"),
+            "think": (settings.llm.model, "llm"),
+            "speak": (settings.tts.voice, "tts"),
+        }
+        for part in parts:
+            self._path(*named[part])
 
     def echo(self) -> EchoControl:
         """Echo cancellation, or none."""

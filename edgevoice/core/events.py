@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from edgevoice.core.tuning import Tuning
+
 RATE = 16_000
 """Samples per second of everything the device hears, after resampling."""
 
@@ -94,6 +96,13 @@ class PartRebuilt(Event):
     """A part that had failed was built again and works."""
 
     part: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retuned(Event):
+    """The configuration was read again: these numbers are to be decided by."""
+
+    tuning: Tuning
 
 
 @dataclass(frozen=True, slots=True)

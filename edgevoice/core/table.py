@@ -230,6 +230,7 @@ def _joined(*parts: dict[Place, _Rows]) -> dict[Place, _Rows]:
 TABLE: dict[Place, _Rows] = _joined(
     # -- everywhere ---------------------------------------------------------
     _rows(set(Place) - {P.TERMINATING}, {ev.Shutdown: _row("shut_down", P.TERMINATING)}),
+    _rows(set(Place) - {P.TERMINATING}, {ev.Retuned: _row("retune")}),
     _rows(
         {*_OPEN, P.SUSPENDED} - set(_WAITING),
         {ev.Fault: _row("fault", P.RECOVERING, P.FAULTED)},
@@ -300,7 +301,8 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.Tick: _row("leave"),
             ev.DeviceFound: _row("device_is_there"),
             **dict.fromkeys(
-                (ev.Shutdown, ev.SoundFrame, ev.WakeHeard, ev.Fault, ev.DeviceLost), _IGNORED
+                (ev.Shutdown, ev.SoundFrame, ev.WakeHeard, ev.Fault, ev.DeviceLost, ev.Retuned),
+                _IGNORED,
             ),
         },
     },

@@ -8,6 +8,7 @@ resamplers.  Blocks only while it opens the microphone.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from edgevoice.ports import FRAME, Microphone, Resampler, Samples
 from edgevoice.runtime.ring import Ring
 from edgevoice.runtime.stage import HEARTBEAT_S, Clock, Post, Stage
 from edgevoice.stages.soundcheck import Drift
+
+log = logging.getLogger(__name__)
 
 _RING_S = 2.0
 _MAX_LEAD = 10 * FRAME
@@ -96,6 +99,8 @@ class Capture(Stage[MicrophoneOrder]):
         self._near_resampler: Resampler | None = None
         self._far_resampler: Resampler | None = None
         self._open = False
+        self._failing = False
+        self._quiet_turns = 0
         self.end = 0
         """Samples heard so far, at 16 kHz."""
         self.drift = Drift()
@@ -103,6 +108,11 @@ class Capture(Stage[MicrophoneOrder]):
         """How often the reference had to be cut back or filled up."""
 
     # -- the driver's side ------------------------------------------------------
+
+    @property
+    def progress(self) -> float:
+        """Sound that was heard; of a closed or lost microphone none can be expected."""
+        return self.end + self._quiet_turns
 
     @property
     def lost(self) -> int:
@@ -122,6 +132,8 @@ class Capture(Stage[MicrophoneOrder]):
         self._wakeup.rouse()
 
     def _failed(self, reason: str) -> None:
+        self._failing = True
+        log.warning("%s", reason)
         self.emit(DeviceLost(self._clock(), Device.MICROPHONE, reason))
 
     # -- the stage's thread ---------------------------------------------------------
@@ -136,14 +148,15 @@ class Capture(Stage[MicrophoneOrder]):
             self._close()
             try:
                 self.open()
-            except DeviceError:
+            except DeviceError as error:
+                log.warning("%s", error)
                 return  # the core counts the attempts and asks again
             self.emit(DeviceFound(self._clock(), Device.MICROPHONE))
 
     def open(self) -> None:
         """Open the microphone; raises `DeviceError`.  Also called before `start`."""
         self._microphone.start(self._deliver, self._failed)
-        self._open = True
+        self._open, self._failing = True, False
         self._mic_rate = self._microphone.rate
         self._near_resampler = self._make(self._mic_rate)
         self._near = np.zeros(0, np.int16)
@@ -161,6 +174,7 @@ class Capture(Stage[MicrophoneOrder]):
 
     def idle(self) -> float:
         """Pair what has come, then wait for more."""
+        self._quiet_turns += self._failing or not self._open
         at = self._heard_at
         near, far = len(self._near), len(self._far)
         fresh = self._ring.take()

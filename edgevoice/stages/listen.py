@@ -8,6 +8,7 @@ Owns the echo cancellers, the detector and the wake engine.  Blocks on nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Self
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from edgevoice.stages.echo import EchoControl
 from edgevoice.stages.recognise import Sound
 
 _FULL_SCALE = 32768.0
+
 
 class WakeGate:
     """When a score counts: enough chunks in a row over the threshold.
@@ -58,8 +60,9 @@ class Listen(Stage[Heard]):
         self._echo = echo
         self._detector = detector
         self._wake = wake
-        self._gate = gate
-        self._pass_on = pass_on
+        self.gate = gate
+        """Set by whoever changes the settings; one word, read once a chunk."""
+        self._pass_on = self.outlet(pass_on)
         self._vad = 0.0
         self._for_detector = np.zeros(0, np.int16)
         self._for_wake = np.zeros(0, np.int16)
@@ -67,11 +70,10 @@ class Listen(Stage[Heard]):
         self.device_speaks = False
         """Set by the driver; one word, read once a chunk."""
 
-    def replace(self, echo: EchoControl, detector: SpeechDetector, wake: WakeWord) -> None:
-        """Take other engines, after one of the old has failed (any thread)."""
-        self._echo, self._detector, self._wake = echo, detector, wake
-        self._frames.clear()
-        self.mend()
+    def inherit(self, old: Self) -> None:
+        """Whether the device speaks has not changed."""
+        super().inherit(old)
+        self.device_speaks = old.device_speaks
 
     def handle(self, message: Heard) -> None:
         """One frame; every second one completes a block (EasyTurn wants 20 to 40 ms)."""
@@ -106,7 +108,7 @@ class Listen(Stage[Heard]):
             return
         chunk, self._for_wake = self._for_wake[:size], self._for_wake[size:]
         phrase, score = self._wake.score(chunk)
-        if self._gate.passes(score, self.device_speaks):
+        if self.gate.passes(score, self.device_speaks):
             self._wake.reset()
             end = message.end - len(self._for_wake) - self._wake.lag_ms * RATE // 1000
             self.emit(WakeHeard(message.at, phrase, round(score, 4), max(0, end)))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -41,23 +42,23 @@ Order = Sound | Recognise | FlushRecogniser | StopRecognising
 class RecogniseStage(Stage[Order]):
     """Decodes while there is an utterance, remembers sound while there is none."""
 
-    def __init__(
-        self, events: Post, recogniser: Recogniser, clock: Clock = time.monotonic
-    ) -> None:
+    def __init__(self, events: Post, recogniser: Recogniser, clock: Clock = time.monotonic) -> None:
         super().__init__("recognise", events, capacity=1000)
         self._clock = clock
         self._recogniser = recogniser
         self._kept: deque[Sound] = deque()
         self._pending: list[Sound] = []
         self._turn: int | None = None
+        self._since = 0
         self._text = ""
         self._until = 0
 
-    def replace(self, recogniser: Recogniser) -> None:
-        """Take another engine, after the old one has failed (any thread)."""
-        self._recogniser = recogniser
-        self._turn = None
-        self.mend()
+    def inherit(self, old: Self) -> None:
+        """Begin the utterance again that the old one was at, with the sound that it kept."""
+        super().inherit(old)
+        self._kept = deque(old._kept, old._kept.maxlen)
+        if old._turn is not None:
+            self._inbox.appendleft(Recognise(old._turn, old._since))
 
     @property
     def turn(self) -> int | None:
@@ -87,8 +88,9 @@ class RecogniseStage(Stage[Order]):
             self._kept.popleft()
 
     def _begin(self, order: Recognise) -> None:
+        self._turn, self._since = order.turn, order.since
+        self._text, self._until = "", order.since
         self._recogniser.begin()
-        self._turn, self._text, self._until = order.turn, "", order.since
         self._pending = [sound for sound in self._kept if sound.end > order.since]
         self._decode()
 

@@ -33,7 +33,7 @@ class Speak(TurnStage[Synthesise | EndSpeech]):
         self._synthesiser = synthesiser
         self._speaker_rate = speaker_rate
         self._resampler = resampler
-        self._pass_on = pass_on
+        self._pass_on = self.outlet(pass_on)
 
     def work(self, message: Synthesise | EndSpeech, cancelled: Callable[[], bool]) -> None:
         """One piece, or the end of a turn's speech."""

@@ -61,6 +61,7 @@ EVENTS: dict[type[ev.Event], Make] = {
     ev.PartRebuilt: lambda w: ev.PartRebuilt(
         w.at, w.pick(*sorted(w.core.broken), "think", "speak")
     ),
+    ev.Retuned: lambda w: ev.Retuned(w.at, w.pick(*TUNINGS.values())),
     ev.DeviceLost: lambda w: ev.DeviceLost(w.at, w.pick(*Device)),
     ev.DeviceFound: lambda w: ev.DeviceFound(
         w.at, w.pick(*sorted(w.core.lost, key=lambda d: d.value), *Device)
@@ -106,7 +107,9 @@ SAID = (
     "no wait tell me more",
 )
 
-RARE = (ev.Shutdown, ev.Fault, ev.DeviceLost, ev.Suspend, ev.Mute, ev.EndConversation)
+RARE = (
+    ev.Shutdown, ev.Fault, ev.DeviceLost, ev.Suspend, ev.Mute, ev.EndConversation, ev.Retuned,
+)  # fmt: skip
 """These end what goes on; too many of them and nothing goes on."""
 
 

@@ -35,6 +35,7 @@ def fault(c: Conversation, event: ev.Event) -> None:
     elif event.fatal:
         _give_up(c, Cause.ERROR, event.kind, fatal=True)
     elif not _will_be_retried(c, event) and c.breakers[event.kind].fault(c.now):
+        _remember(c, event)
         _give_up(c, Cause.BREAKER_OPEN, event.kind, fatal=False)
     else:
         _WAYS[event.kind](c, event)
@@ -48,6 +49,18 @@ def _is_stale(c: Conversation, event: ev.Fault) -> bool:
 def _will_be_retried(c: Conversation, event: ev.Fault) -> bool:
     waiting = event.kind is ev.FaultKind.LLM and c.place is Place.WAITING_FOR_LLM
     return waiting and c.answer is not None and can_retry(c, c.answer)
+
+
+def _remember(c: Conversation, event: ev.Fault) -> None:
+    """What does not work when the breaker opens must be mended before the next start."""
+    if event.kind is ev.FaultKind.ENGINE:
+        c.broken.add(event.part)
+    elif event.kind is ev.FaultKind.DEVICE:
+        c.lost.add(_device(event))
+
+
+def _device(event: ev.Fault) -> ev.Device:
+    return ev.Device.SPEAKER if event.part in ("play", "speaker") else ev.Device.MICROPHONE
 
 
 def _give_up(c: Conversation, cause: Cause, kind: ev.FaultKind, *, fatal: bool) -> None:
@@ -78,6 +91,8 @@ def _llm_failed(c: Conversation, event: ev.Fault) -> None:
     if answer is None or answer.kind is not Kind.REPLY or answer.complete or answer.failed:
         return
     if c.place is Place.WAITING_FOR_LLM:
+        if answer.retries:  # once may be chance
+            c.do(cmd.RebuildPart(event.part))
         retry_or_apologise(c, answer)
     else:
         _lose_model(c, answer)
@@ -94,8 +109,8 @@ def _lose_model(c: Conversation, answer: Answer) -> None:
 
 
 def _tts_failed(c: Conversation, event: ev.Fault) -> None:
-    """No voice: a sound and the lamp must do."""
-    c.do(cmd.PlayEarcon("error"))
+    """No voice: a sound and the lamp must do, until it is built again."""
+    c.do(cmd.PlayEarcon("error"), cmd.RebuildPart(event.part))
     answer = c.answer
     if answer is None or not answer.text or answer.done:
         return
@@ -144,8 +159,7 @@ def _engine_failed(c: Conversation, event: ev.Fault) -> None:
 
 
 def _device_failed(c: Conversation, event: ev.Fault) -> None:
-    device = ev.Device.SPEAKER if event.part == "speaker" else ev.Device.MICROPHONE
-    device_lost(c, ev.DeviceLost(event.at, device, event.reason))
+    device_lost(c, ev.DeviceLost(event.at, _device(event), event.reason))
 
 
 def _unknown(c: Conversation, event: ev.Fault) -> None:
@@ -166,14 +180,21 @@ _WAYS = {
 
 
 def fault_at_rest(c: Conversation, event: ev.Event) -> None:
-    """Before the device is up, or while it is down: a fatal one decides."""
+    """Before the device is up, or while it is down: a fatal one decides.
+
+    While it is down nothing is tried; what comes up broken again and again goes down again.
+    """
     assert isinstance(event, ev.Fault)
+    _remember(c, event)
+    if event.kind is ev.FaultKind.DEVICE and c.place is Place.PREPARING:
+        c.after(_REST_RETRY_S, Timer.REOPEN)
     if event.fatal:
         c.fatal = True
         c.fault_kind = event.kind
         c.move(Place.FAULTED, Cause.ERROR)
-    elif event.kind is ev.FaultKind.ENGINE:
-        c.broken.add(event.part)
+    elif c.place is Place.PREPARING and c.breakers[event.kind].fault(c.now):
+        _give_up(c, Cause.BREAKER_OPEN, event.kind, fatal=False)
+    elif c.place is Place.PREPARING and event.part in c.broken:
         c.do(cmd.RebuildPart(event.part))
 
 

@@ -24,6 +24,12 @@ _LOOK_AGAIN_S = 0.5
 # -- coming up and going down ---------------------------------------------------
 
 
+def retune(c: Conversation, event: ev.Event) -> None:
+    """The owner has changed the configuration."""
+    assert isinstance(event, ev.Retuned)
+    c.retune(event.tuning)
+
+
 def ready(c: Conversation, event: ev.Event) -> None:
     """Everything is loaded: wait to be talked to, if nothing has failed since."""
     c.up = True
