@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -18,8 +19,13 @@ from edgevoice.core.conversation import Conversation
 from edgevoice.core.lexicon import lexicon
 from edgevoice.engines import Workshop
 from edgevoice.errors import DeviceError, OutputError
-from edgevoice.runtime.driver import Recorder
+from edgevoice.runtime.driver import Recorder, all_of
 from edgevoice.settings.schema import Settings, tuning
+from edgevoice.system.control import Control
+from edgevoice.system.desk import Desk, Reload, cannot_reload
+from edgevoice.system.endpoint import Endpoint
+from edgevoice.system.places import home
+from edgevoice.system.tally import Tally
 from edgevoice.trace import Recorder as TraceRecorder
 
 log = logging.getLogger(__name__)
@@ -51,11 +57,11 @@ class JournalWatcher:
         log.warning("%s %s", what, " ".join(f"{name}={value}" for name, value in fields.items()))
 
 
-def serve(settings: Settings, trace: Path | None) -> int:
+def serve(settings: Settings, trace: Path | None, reload: Reload = cannot_reload) -> int:
     """Run until SIGTERM, SIGINT or a fatal fault; the exit status.
 
-    Raises `edgevoice.errors.EdgeVoiceError` when a device or a model cannot be
-    used at the start.
+    ``reload`` is what `edgevoice reload` calls.  Raises
+    `edgevoice.errors.EdgeVoiceError` when a device or a model cannot be used at the start.
     """
     from edgevoice.adapters.alsa import AlsaMicrophone, AlsaSpeaker
 
@@ -65,12 +71,16 @@ def serve(settings: Settings, trace: Path | None) -> int:
     speaker = AlsaSpeaker(audio.output, audio.output_rate, audio.period_ms)
     asked = _stop_on_signals()
     with ExitStack() as stack:
-        recorder = stack.enter_context(_recorder(settings, trace))
+        control = _control(settings, stack)
+        tally = _tally(settings, control)
+        recorder = stack.enter_context(_recorder(settings, trace, tally))
         pins = _pins(settings)
         world = app.World(microphone, speaker, pins.lamps, pins.button)
         engines = Workshop(settings).all()
         watcher = JournalWatcher(settings.language, log_words=settings.privacy.log_transcripts)
         device = stack.enter_context(app.EdgeVoice(settings, world, engines, [watcher], recorder))
+        if control is not None:
+            control.attach(Desk(device.driver, tally, reload), lambda: _levels(device, tally))
         journal.notify("READY=1")
         while not device.wait(0.2) and not asked.is_set():
             pass
@@ -99,16 +109,38 @@ def _stop_on_signals() -> threading.Event:
     return asked
 
 
+def _control(settings: Settings, stack: ExitStack) -> Control | None:
+    """The control socket, which also keeps a second daemon away; None where there can be none."""
+    path = home(settings.control.socket)
+    if path is None:
+        log.warning("no control socket: no directory for it can be written to")
+        return None
+    return stack.enter_context(Control(Endpoint(path)))
+
+
+def _tally(settings: Settings, control: Control | None) -> Tally:
+    publish = control.publish if control is not None else lambda kind, payload: None
+    words = settings.privacy.log_transcripts
+    return Tally(settings.language, words, publish, session=secrets.token_hex(8))
+
+
+def _levels(device: app.EdgeVoice, tally: Tally) -> dict[str, float]:
+    """RMS of full scale: what the microphone hears, what is left of it, what is played."""
+    cancelled, speaker = tally.levels
+    return {"microphone": device.listen.level, "cancelled": cancelled, "speaker": speaker}
+
+
 @contextmanager
 def _recorder(
-    settings: Settings, trace: Path | None
-) -> Iterator[Callable[[Conversation], Recorder] | None]:
+    settings: Settings, trace: Path | None, tally: Tally
+) -> Iterator[Callable[[Conversation], Recorder]]:
+    """Everything that is shown each event: the trace, if one is asked for, and the tally."""
     if trace is None:
-        yield None
+        yield lambda core: tally
         return
     try:
         file = trace.open("w", encoding="utf-8")
     except OSError as error:
         raise OutputError(f"{trace}: {error.strerror}", "name another file") from None
     with file:
-        yield lambda core: TraceRecorder(file, tuning(settings), core.since)
+        yield lambda core: all_of([TraceRecorder(file, tuning(settings), core.since), tally])

@@ -48,6 +48,12 @@ class DeviceError(EdgeVoiceError, OSError):
     status = 69  # EX_UNAVAILABLE
 
 
+class DaemonError(EdgeVoiceError, OSError):
+    """The daemon is not running, does not answer, refuses, or is running already."""
+
+    status = 69  # EX_UNAVAILABLE
+
+
 class EngineError(EdgeVoiceError, RuntimeError):
     """An engine failed while it worked."""
 

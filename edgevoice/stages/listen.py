@@ -66,6 +66,8 @@ class Listen(Stage[Heard]):
         self._for_detector = np.zeros(0, np.int16)
         self._for_wake = np.zeros(0, np.int16)
         self._frames: list[tuple[Samples, Samples]] = []
+        self.level = 0.0
+        """RMS of full scale of the microphone before cancellation; one word, read by anybody."""
         self.device_speaks = False
         """Set by the driver; one word, read once a chunk."""
 
@@ -92,6 +94,7 @@ class Listen(Stage[Heard]):
             self._for_detector = self._for_detector[size:]
 
     def _tell(self, message: Heard) -> None:
+        self.level = rms(message.near)
         near = np.concatenate([near for near, _ in self._frames])
         far = np.concatenate([far for _, far in self._frames])
         self._frames.clear()
