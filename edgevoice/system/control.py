@@ -31,6 +31,8 @@ from edgevoice.system.protocol import Id, Lines, Message, ProtocolError
 log = logging.getLogger(__name__)
 
 MAX_PEERS = 32
+MAX_PENDING = 64
+"""Requests of all peers that wait for their answer."""
 MAX_UNREAD = 256 * 1024
 """Bytes that may wait for a peer to read them; some minutes of every event there is."""
 LEVELS_S = 0.1
@@ -222,7 +224,8 @@ class Control:
     def _drop(self, peer: Peer) -> None:
         if peer in self._peers:
             self._peers.discard(peer)
-            self._pending = {p for p in self._pending if p.peer is not peer}
+            # What was to be waited for is still looked after until it is over.
+            self._pending = {p for p in self._pending if p.waits or p.peer is not peer}
             self._selector.unregister(peer.socket)
             peer.socket.close()
 
@@ -233,6 +236,8 @@ class Control:
             request = protocol.parse(line)
             if self._desk is None:
                 raise ProtocolError("starting", "edgevoice is still getting ready", request.id)
+            if len(self._pending) >= MAX_PENDING:
+                raise ProtocolError("full", "too many requests wait already", request.id)
         except ProtocolError as error:
             self._send(peer, protocol.refusal(error))
             return

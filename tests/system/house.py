@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from edgevoice import app
+from edgevoice.core.table import Place
 from edgevoice.settings.schema import Settings
 from edgevoice.system.control import Control
 from edgevoice.system.desk import Desk, cannot_reload
 from edgevoice.system.endpoint import Endpoint
 from edgevoice.system.tally import Tally
 from tests.patience import until
-from tests.test_app import SILENT, Outside, Witness, engines
+from tests.test_app import PHRASE, SILENT, VOICE, Outside, Witness, engines
 
 
 class House:
@@ -25,6 +26,7 @@ class House:
         self.path = path
         self.outside = Outside()
         self.witness = Witness(self.outside.log)
+        self.steps = 0
         self.value = SILENT
         """What the microphone hears."""
         self.control = Control(Endpoint(path))
@@ -36,6 +38,15 @@ class House:
     def _flow(self):
         while not self._ended.is_set():
             self.outside.step(self.value)
+            self.steps += 1
+
+    def speak(self):
+        """A question by voice, after the wake phrase."""
+        self.value = PHRASE
+        until(lambda: self.witness.places[-1] is Place.LISTENING)
+        self.value, end = VOICE, self.steps + 40
+        until(lambda: self.steps >= end)
+        self.value = SILENT
 
     @contextmanager
     def running(self) -> Iterator[House]:

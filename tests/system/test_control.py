@@ -20,7 +20,7 @@ from edgevoice.system.endpoint import Endpoint
 from edgevoice.system.protocol import MAX_LINE, VERSION
 from tests.patience import until
 from tests.system.house import House, Wire
-from tests.test_app import PHRASE, QUESTION, SILENT, VOICE, engines
+from tests.test_app import QUESTION, engines
 
 
 def test_the_first_line_says_who_speaks_which_protocol(wire):
@@ -193,11 +193,8 @@ def test_a_slow_reload_keeps_nobody_waiting(path):
 def test_a_conversation_as_subscribers_see_it(wire, house):
     snapshot = accepted(wire, "subscribe")
     assert (snapshot["state"], snapshot["localizedLabel"]) == ("idle", "○ Ready")
-    house.value = PHRASE
-    until(lambda: house.witness.places[-1] is Place.LISTENING)
-    house.value = VOICE
+    house.speak()
     started = wire.await_event("turn", event="turn-started")
-    house.value = SILENT
     assert started["role"] == "user"
     finished = wire.await_event("turn", role="user", event="turn-completed")
     assert finished["turnId"] == started["turnId"]
@@ -245,11 +242,7 @@ def test_levels_come_while_somebody_wants_them(wire):
 def converse(house, wire):
     """A question by voice and its answer; every message that came meanwhile, as text."""
     wire.ask({"command": "subscribe", "events": ["state", "turn", "partial"]})
-    house.value = PHRASE
-    until(lambda: house.witness.places[-1] is Place.LISTENING)
-    house.value = VOICE
-    until(lambda: house.device.recognise._text)
-    house.value = SILENT
+    house.speak()
     until(lambda: house.witness.turns)
     wire.send({"command": "status"})
     wire.send({"command": "ask", "text": "secret of mine", "wait": True})
@@ -363,6 +356,15 @@ def test_who_leaves_before_the_answer_is_forgotten(talkative):
     until(lambda: not talkative.tally._waiting)
     assert not talkative.control._pending
     accepted(other, "status")
+
+
+def test_requests_that_wait_do_not_pile_up(talkative, monkeypatch):
+    monkeypatch.setattr(control, "MAX_PENDING", 3)
+    wire, other = Wire(talkative.path), Wire(talkative.path)
+    for _ in range(4):
+        wire.send({"command": "ask", "text": "tell me everything", "wait": True})
+    assert wire.receive()["payload"]["code"] == "full"
+    assert refusal(other, "status")["code"] == "full"
 
 
 def test_before_the_desk_is_open_everybody_is_told_so(path):
