@@ -22,7 +22,7 @@ from edgevoice.errors import DeviceError, OutputError
 from edgevoice.runtime.driver import Recorder, all_of
 from edgevoice.settings.schema import Settings, tuning
 from edgevoice.system.control import Control
-from edgevoice.system.desk import Desk, Reload, cannot_reload
+from edgevoice.system.desk import Desk
 from edgevoice.system.endpoint import Endpoint
 from edgevoice.system.places import home
 from edgevoice.system.tally import Tally
@@ -57,11 +57,11 @@ class JournalWatcher:
         log.warning("%s %s", what, " ".join(f"{name}={value}" for name, value in fields.items()))
 
 
-def serve(settings: Settings, trace: Path | None, reload: Reload = cannot_reload) -> int:
+def serve(settings: Settings, trace: Path | None) -> int:
     """Run until SIGTERM, SIGINT or a fatal fault; the exit status.
 
-    ``reload`` is what `edgevoice reload` calls.  Raises
-    `edgevoice.errors.EdgeVoiceError` when a device or a model cannot be used at the start.
+    Raises `edgevoice.errors.EdgeVoiceError` when a device or a model cannot be
+    used at the start.
     """
     from edgevoice.adapters.alsa import AlsaMicrophone, AlsaSpeaker
 
@@ -80,7 +80,7 @@ def serve(settings: Settings, trace: Path | None, reload: Reload = cannot_reload
         watcher = JournalWatcher(settings.language, log_words=settings.privacy.log_transcripts)
         device = stack.enter_context(app.EdgeVoice(settings, world, engines, [watcher], recorder))
         if control is not None:
-            control.attach(Desk(device.driver, tally, reload), lambda: _levels(device, tally))
+            control.attach(Desk(device.driver, tally), lambda: _levels(device, tally))
         journal.notify("READY=1")
         while not device.wait(0.2) and not asked.is_set():
             pass

@@ -26,6 +26,8 @@ MODULES = (
     "status",
     "monitor",
     "owner",
+    "doctor",
+    "trial",
     "devices",
     "models",
     "config",

@@ -20,8 +20,8 @@ from edgevoice.runtime.driver import Driver
 from edgevoice.system.protocol import Message, ProtocolError, Request
 from edgevoice.system.tally import Tally, Waiter, phase
 
-Reload = Callable[[], str | None]
-"""Reads the configuration again; the reason in one line when that was not possible."""
+Reload = Callable[[], str]
+"""Reads the configuration again; why that was refused, empty when it is in force."""
 
 Done = Callable[[Message], object]
 Failed = Callable[[ProtocolError], object]
@@ -36,7 +36,7 @@ _EVENTS: dict[str, Callable[[float], ev.Event]] = {
 }
 
 
-def cannot_reload() -> str | None:
+def cannot_reload() -> str:
     """The `Reload` of a daemon that has none."""
     return "this daemon reads its configuration only at the start; restart it"
 
@@ -100,10 +100,10 @@ class Desk:
 
         def work() -> None:
             reason = self._reload()
-            if reason is None:
-                done({})
-            else:
+            if reason:
                 failed(ProtocolError("failed", reason))
+            else:
+                done({})
 
         threading.Thread(target=work, name="reload", daemon=True).start()
 

@@ -119,7 +119,12 @@ class Tally:
     """Of the utterance of which turn."""
 
     def __post_init__(self) -> None:
-        self._labels = lexicon(self.language).labels
+        self.reload(self.language, tell_words=self.tell_words)
+
+    def reload(self, language: str, *, tell_words: bool) -> None:
+        """Tell in another language, and other things (any thread)."""
+        self.tell_words = tell_words
+        self._labels = lexicon(language).labels
 
     # -- what happens -----------------------------------------------------------------
 

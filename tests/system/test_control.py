@@ -164,7 +164,7 @@ def test_two_who_ask_the_same_are_both_answered(house):
     assert "completed" in {t["outcome"] for t in told}
 
 
-@pytest.mark.parametrize(("reason", "kind"), [(None, "reply"), ("line 3: no such key", "error")])
+@pytest.mark.parametrize(("reason", "kind"), [("", "reply"), ("line 3: no such key", "error")])
 def test_reload_tells_what_the_daemon_says(path, reason, kind):
     with House(path, reload=lambda: reason).running() as house:
         message = Wire(house.path).ask({"command": "reload"})
@@ -179,7 +179,7 @@ def test_a_daemon_that_cannot_reload_says_so(wire):
 
 def test_a_slow_reload_keeps_nobody_waiting(path):
     release = threading.Event()
-    with House(path, reload=lambda: release.wait() and None).running() as house:
+    with House(path, reload=lambda: (release.wait(), "")[1]).running() as house:
         slow, quick = Wire(house.path), Wire(house.path)
         slow.send({"command": "reload"})
         accepted(quick, "status")
