@@ -1,6 +1,9 @@
 import pytest
 
+from tests.adapters.conftest import card, running_card
 from tests.system.house import House, Wire
+
+__all__ = ["card", "running_card"]
 
 
 @pytest.fixture

@@ -132,6 +132,11 @@ class Loop:
     clipped: float
     """Share of the samples that were at full scale."""
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether the echo stands out of the noise of the room."""
+        return self.echo_db - self.quiet_db >= _HEARD_DB
+
 
 def measure(air: Air, canceller: EchoCanceller, volume: float = 1.0) -> Loop:
     """Keep silent, then play noise, and see what comes back.  Takes six seconds."""
@@ -191,7 +196,7 @@ def level_db(samples: Samples) -> float:
 def judge(loop: Loop) -> Iterator[Finding]:
     """The findings of a pass."""
     yield _microphone(loop)
-    if loop.echo_db - loop.quiet_db < _HEARD_DB:
+    if not loop.is_heard:
         yield warn(
             "echo",
             "the microphone does not hear the loudspeaker",
@@ -206,7 +211,7 @@ def judge(loop: Loop) -> Iterator[Finding]:
 def _microphone(loop: Loop) -> Finding:
     told = f"{loop.quiet_db:.0f} dB of noise when nobody speaks"
     figures = {"quiet_db": round(loop.quiet_db, 1), "clipped": round(loop.clipped, 5)}
-    if loop.quiet_db < _DEAF_DB:
+    if loop.quiet_db < _DEAF_DB and not loop.is_heard:
         todo = "unmute it in alsamixer (F4), or choose another audio.input"
         return fail("microphone", "it delivers only silence", todo, **figures)
     if loop.clipped > 0.001:
