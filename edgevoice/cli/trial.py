@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from edgevoice.cli.parser import add_config_option
+
 if TYPE_CHECKING:
     from edgevoice.settings.schema import Settings
     from edgevoice.system.trial import Sound
@@ -34,6 +36,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         heard.add_argument("--wav", metavar="FILE", help="instead of the microphone")
     for name, part in parts.choices.items():
         part.set_defaults(try_part=_PARTS[name])
+        add_config_option(part)
     parser.set_defaults(run=run)
 
 

@@ -54,15 +54,16 @@ def live(microphone: Microphone, resampling: Resampling, seconds: float) -> Soun
     ring, lost = Ring(4 * 48_000), list[str]()
     microphone.start(lambda block, at: ring.write(block), lost.append)
     try:
-        yield from _blocks(_drained(ring, lost, seconds * microphone.rate), microphone, resampling)
+        wanted = int(seconds * microphone.rate)
+        yield from _blocks(_drained(ring, lost, wanted), microphone, resampling)
     finally:
         microphone.stop()
 
 
-def _drained(ring: Ring, lost: list[str], wanted: float) -> Sound:
+def _drained(ring: Ring, lost: list[str], wanted: int) -> Sound:
     got, last = 0, time.monotonic()
     while got < wanted:
-        block = ring.take()
+        block = ring.take()[: wanted - got]
         got += len(block)
         if len(block):
             last = time.monotonic()
@@ -113,7 +114,7 @@ def read_wav(path: Path) -> tuple[Samples, int]:
 def write_wav(path: Path, samples: Samples, rate: int) -> None:
     """Mono, 16 bits; raises `OutputError`."""
     try:
-        with wave.open(str(path), "wb") as file:
+        with path.open("wb") as raw, wave.open(raw, "wb") as file:
             file.setnchannels(1)
             file.setsampwidth(2)
             file.setframerate(rate)

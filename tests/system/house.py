@@ -22,7 +22,8 @@ from tests.test_app import PHRASE, SILENT, VOICE, Outside, Witness, engines
 class House:
     """The app with its control socket, and a clockwork that lets sound flow."""
 
-    def __init__(self, path, *, words=False, reload=cannot_reload, engines=None):
+    def __init__(self, path, *, words=False, reload=cannot_reload, engines=None, pace_s=0.0):
+        """``pace_s`` is waited beside each 20 ms of sound: real engines take their time."""
         self.path = path
         self.outside = Outside()
         self.witness = Witness(self.outside.log)
@@ -33,12 +34,14 @@ class House:
         self.tally = Tally("en", words, self.control.publish, session="s")
         self._reload = reload
         self._engines = engines
+        self._pace_s = pace_s
         self._ended = threading.Event()
 
     def _flow(self):
         while not self._ended.is_set():
             self.outside.step(self.value)
             self.steps += 1
+            self._ended.wait(self._pace_s)
 
     def speak(self):
         """A question by voice, after the wake phrase."""

@@ -124,8 +124,8 @@ def _pins(settings: Settings, hardware: Hardware, *, running: bool) -> Finding:
 def _sound(settings: Settings, hardware: Hardware) -> Iterator[Finding]:
     from edgevoice.system.doctor.sound import Air, judge, measure
 
-    microphone, speaker = hardware.microphone(), hardware.speaker()
     try:
+        microphone, speaker = hardware.microphone(), hardware.speaker()
         with Air(microphone, speaker, hardware.resampling) as air:
             yield ok("rates", f"microphone {microphone.rate} Hz, speaker {speaker.rate} Hz")
             yield from judge(measure(air, hardware.canceller(), settings.audio.volume / 100))
