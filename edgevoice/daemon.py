@@ -7,6 +7,7 @@ import faulthandler
 import logging
 import math
 import os
+import secrets
 import signal
 import threading
 import time
@@ -24,9 +25,14 @@ from edgevoice.core.lexicon import lexicon
 from edgevoice.core.table import State
 from edgevoice.engines import Workshop
 from edgevoice.errors import DeviceError, EdgeVoiceError, OutputError
-from edgevoice.runtime.driver import Recorder
+from edgevoice.runtime.driver import Recorder, all_of
 from edgevoice.runtime.watchdog import Watchdog
 from edgevoice.settings.schema import Settings, tuning
+from edgevoice.system.control import Control
+from edgevoice.system.desk import Desk
+from edgevoice.system.endpoint import Endpoint
+from edgevoice.system.places import home
+from edgevoice.system.tally import Tally
 from edgevoice.trace import Recorder as TraceRecorder
 
 log = logging.getLogger(__name__)
@@ -143,7 +149,9 @@ def serve(settings: Settings, trace: Path | None, reread: Callable[[], Settings]
     closed = (signal.SIGHUP,) if os.isatty(0) else ()
     asked = _note_signals(signal.SIGTERM, signal.SIGINT, *closed)
     with ExitStack() as stack:
-        recorder = stack.enter_context(_recorder(settings, trace))
+        control = _control(settings, stack)
+        tally = _tally(settings, control)
+        recorder = stack.enter_context(_recorder(settings, trace, tally))
         pins = _pins(settings)
         world = app.World(microphone, speaker, pins.lamps, pins.button)
         engines = Workshop(settings).all()
@@ -153,8 +161,10 @@ def serve(settings: Settings, trace: Path | None, reread: Callable[[], Settings]
         device = stack.enter_context(
             app.EdgeVoice(settings, world, engines, [watcher, waker], recorder)
         )
-        journal.notify("READY=1")
         reload = Reloader(device, watcher, reread)
+        if control is not None:
+            control.attach(Desk(device.driver, tally), lambda: _levels(device, tally))
+        journal.notify("READY=1")
         watchdog = _watchdog(device)
         while not device.wait(_LOOK_S) and not asked.is_set():
             watchdog.look()
@@ -215,16 +225,38 @@ def _note_signals(*numbers: signal.Signals) -> threading.Event:
     return noted
 
 
+def _control(settings: Settings, stack: ExitStack) -> Control | None:
+    """The control socket, which also keeps a second daemon away; None where there can be none."""
+    path = home(settings.control.socket)
+    if path is None:
+        log.warning("no control socket: no directory for it can be written to")
+        return None
+    return stack.enter_context(Control(Endpoint(path)))
+
+
+def _tally(settings: Settings, control: Control | None) -> Tally:
+    publish = control.publish if control is not None else lambda kind, payload: None
+    words = settings.privacy.log_transcripts
+    return Tally(settings.language, words, publish, session=secrets.token_hex(8))
+
+
+def _levels(device: app.EdgeVoice, tally: Tally) -> dict[str, float]:
+    """RMS of full scale: what the microphone hears, what is left of it, what is played."""
+    cancelled, speaker = tally.levels
+    return {"microphone": device.listen.level, "cancelled": cancelled, "speaker": speaker}
+
+
 @contextmanager
 def _recorder(
-    settings: Settings, trace: Path | None
-) -> Iterator[Callable[[Conversation], Recorder] | None]:
+    settings: Settings, trace: Path | None, tally: Tally
+) -> Iterator[Callable[[Conversation], Recorder]]:
+    """Everything that is shown each event: the trace, if one is asked for, and the tally."""
     if trace is None:
-        yield None
+        yield lambda core: tally
         return
     try:
         file = trace.open("w", encoding="utf-8")
     except OSError as error:
         raise OutputError(f"{trace}: {error.strerror}", "name another file") from None
     with file:
-        yield lambda core: TraceRecorder(file, tuning(settings), core.since)
+        yield lambda core: all_of([TraceRecorder(file, tuning(settings), core.since), tally])
