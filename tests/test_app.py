@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from edgevoice import app
+from edgevoice.adapters.aec import NoEchoFilter
 from edgevoice.core import events as ev
 from edgevoice.core.table import Place, State
 from edgevoice.core.tuning import Timeouts
@@ -15,6 +16,7 @@ from edgevoice.errors import DeviceError, ModelError
 from edgevoice.ports import Hypothesis, Speech
 from edgevoice.runtime.stage import Stage
 from edgevoice.settings.schema import Settings
+from edgevoice.stages.echo import EchoControl
 
 BLOCK = 320
 SILENT, VOICE, PHRASE = 0, 6000, 12_000
@@ -27,6 +29,15 @@ QUESTION = "tell me about the sea"
 class Passthrough:
     def process(self, near, far):
         return near
+
+
+class Flat:
+    def process(self, near):
+        return near
+
+
+def no_echo(canceller=None):
+    return EchoControl(canceller or Passthrough(), NoEchoFilter(), Flat())
 
 
 class Loudness:
@@ -161,7 +172,7 @@ class Witness:
 
 
 def engines():
-    return Engines(Passthrough(), Loudness(), Phrase(), OneQuestion(), OneAnswer(), Hum())
+    return Engines(no_echo(), Loudness(), Phrase(), OneQuestion(), OneAnswer(), Hum())
 
 
 @pytest.fixture

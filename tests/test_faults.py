@@ -138,7 +138,7 @@ class Scene:
     @contextmanager
     def living(self, settings=SETTINGS):
         engines = tiny.engines()
-        engines.canceller = Canceller(self.trouble["listen"])
+        engines.echo = tiny.no_echo(Canceller(self.trouble["listen"]))
         engines.recogniser = Recogniser(self.trouble["recognise"])
         engines.model = Model(self.trouble["think"])
         engines.synthesiser = Voice(self.trouble["speak"])
@@ -188,7 +188,7 @@ def scene(monkeypatch):
     scene = Scene()
     t = scene.trouble
     engines = {
-        "canceller": lambda: scene.build("listen", Canceller(t["listen"])),
+        "echo": lambda: scene.build("listen", tiny.no_echo(Canceller(t["listen"]))),
         "detector": tiny.Loudness,
         "wake": tiny.Phrase,
         "recogniser": lambda: scene.build("recognise", Recogniser(t["recognise"])),

@@ -448,7 +448,8 @@ class Model:
         assert command.turn in self._turns
 
     def _on_rebuildpart(self, command: cmd.RebuildPart) -> None:
-        assert command.part in self._core.broken
+        # A voice or a model that failed twice is built again although the device runs on.
+        assert command.part in self._core.broken or isinstance(self._event, ev.Fault)
 
     def _on_exit(self, command: cmd.Exit) -> None:
         assert command.status == (70 if self._core.fatal else 0)
