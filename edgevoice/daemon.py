@@ -11,14 +11,14 @@ import secrets
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from edgevoice import app
+from edgevoice import app, devices
 from edgevoice.adapters import journal
-from edgevoice.adapters.gpio import Gpio, LampSpec, open_gpio
+from edgevoice.adapters.gpio import Gpio
 from edgevoice.core.commands import Transition, TurnRecord
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.lexicon import lexicon
@@ -46,16 +46,16 @@ _LOOK_S = 0.2
 class JournalWatcher:
     """Tells the journal of every transition and turn; never a word that was said.
 
-    ``log_words`` is the owner's leave to write what was said after all.
+    ``words`` is the owner's leave to write what was said after all.
     """
 
-    def __init__(self, language: str, *, log_words: bool) -> None:
-        self.reload(language, log_words=log_words)
+    def __init__(self, language: str, *, words: bool) -> None:
+        self.reload(language, words=words)
 
-    def reload(self, language: str, *, log_words: bool) -> None:
+    def reload(self, language: str, *, words: bool) -> None:
         """Tell in another language, and other things."""
         self._labels = lexicon(language).labels
-        self._log_words = log_words
+        self._words = words
 
     def moved(self, transition: Transition) -> None:
         """One line, and the state for ``systemctl status``."""
@@ -65,7 +65,7 @@ class JournalWatcher:
     def turn_over(self, record: TurnRecord) -> None:
         """One line with every latency of the turn."""
         journal.log_turn(record)
-        if self._log_words:
+        if self._words:
             log.info("heard %r, said %r", record.heard, record.played)
 
     def noticed(self, what: str, fields: Mapping[str, Any]) -> None:
@@ -97,23 +97,32 @@ class SinkWaker:
         """Change nothing."""
 
 
+class Teller(Protocol):
+    """Who tells the owner what happens."""
+
+    def reload(self, language: str, *, words: bool) -> None:
+        """Tell in another language, and with or without what was said."""
+
+
 class Reloader:
     """Reads the configuration again and puts it in force; callable from any thread."""
 
     def __init__(
-        self, device: app.EdgeVoice, watcher: JournalWatcher, read: Callable[[], Settings]
+        self, device: app.EdgeVoice, tellers: Sequence[Teller], read: Callable[[], Settings]
     ) -> None:
         self._device = device
-        self._watcher = watcher
+        self._tellers = tellers
         self._read = read
+        self._one_at_a_time = threading.Lock()
 
     def __call__(self) -> str:
         """Why it was refused, one reason a line; empty when it is in force."""
-        journal.notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
-        try:
-            return self._reload()
-        finally:
-            journal.notify("READY=1")
+        with self._one_at_a_time:
+            journal.notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
+            try:
+                return self._reload()
+            finally:
+                journal.notify("READY=1")
 
     def _reload(self) -> str:
         try:
@@ -124,7 +133,8 @@ class Reloader:
                 log.error("the new configuration is refused: %s", line)
             return str(error)
         logging.getLogger().setLevel(settings.log.level.upper())
-        self._watcher.reload(settings.language, log_words=settings.privacy.log_transcripts)
+        for teller in self._tellers:
+            teller.reload(settings.language, words=settings.privacy.log_transcripts)
         log.info("the configuration was read again; %s", changed)
         return ""
 
@@ -135,15 +145,10 @@ def serve(settings: Settings, trace: Path | None, reread: Callable[[], Settings]
     ``reread`` reads the configuration again on SIGHUP.  Raises
     `edgevoice.errors.EdgeVoiceError` when a device or a model cannot be used at the start.
     """
-    from edgevoice.adapters.alsa import AlsaMicrophone, AlsaSpeaker, Lines
-
     # What crashes, and what the watchdog aborts, leaves the place of each thread in the journal.
     faulthandler.enable()
     logging.basicConfig(level=settings.log.level.upper(), handlers=[journal.journal_handler()])
-    audio = settings.audio
-    lines = Lines(audio.period_ms, audio.duplex)
-    microphone = AlsaMicrophone(audio.input, audio.input_rate, lines, audio.input_channel)
-    speaker = AlsaSpeaker(audio.output, audio.output_rate, lines)
+    microphone, speaker = devices.sound(settings)
     hung_up = _note_signals(signal.SIGHUP)
     # A terminal that is closed sends the same signal, and nobody wants to be listened to then.
     closed = (signal.SIGHUP,) if os.isatty(0) else ()
@@ -156,14 +161,14 @@ def serve(settings: Settings, trace: Path | None, reread: Callable[[], Settings]
         world = app.World(microphone, speaker, pins.lamps, pins.button)
         engines = Workshop(settings).all()
         _give_memory_back()
-        watcher = JournalWatcher(settings.language, log_words=settings.privacy.log_transcripts)
-        waker = SinkWaker(speaker.keep_awake, audio.keep_awake)
+        watcher = JournalWatcher(settings.language, words=settings.privacy.log_transcripts)
+        waker = SinkWaker(speaker.keep_awake, settings.audio.keep_awake)
         device = stack.enter_context(
             app.EdgeVoice(settings, world, engines, [watcher, waker], recorder)
         )
-        reload = Reloader(device, watcher, reread)
+        reload = Reloader(device, [watcher, tally], reread)
         if control is not None:
-            control.attach(Desk(device.driver, tally), lambda: _levels(device, tally))
+            control.attach(Desk(device.driver, tally, reload), lambda: _levels(device, tally))
         journal.notify("READY=1")
         watchdog = _watchdog(device)
         while not device.wait(_LOOK_S) and not asked.is_set():
@@ -178,30 +183,12 @@ def serve(settings: Settings, trace: Path | None, reread: Callable[[], Settings]
 
 def _pins(settings: Settings) -> Gpio:
     """Lamp and button; nothing, with a line that says why, where there are no pins."""
-    gpio = settings.gpio
-    if gpio.enabled == "off":
-        return open_gpio()
-    pins = open_gpio(_lamp(settings), gpio.button_pin, gpio.chip if gpio.chip >= 0 else None)
-    if pins.reason and gpio.enabled == "on":
+    pins = devices.pins(settings)
+    if pins.reason and settings.gpio.enabled == "on":
         raise DeviceError(f"button and lamp: {pins.reason}", "or set gpio.enabled to auto")
-    if pins.reason:
+    if pins.reason and settings.gpio.enabled == "auto":
         log.info("button and lamp: %s", pins.reason)
     return pins
-
-
-def _lamp(settings: Settings) -> LampSpec | None:
-    gpio = settings.gpio
-    if gpio.led_kind == "none" or (gpio.led_kind == "pins" and not gpio.led_pins):
-        return None
-    return LampSpec(
-        kind=gpio.led_kind,
-        pins=gpio.led_pins,
-        active_high=gpio.led_active_high,
-        count=gpio.led_count,
-        spi=gpio.led_spi,
-        power_pin=gpio.led_power_pin if gpio.led_power_pin >= 0 else None,
-        brightness=gpio.led_brightness / 100,
-    )
 
 
 def _give_memory_back() -> None:

@@ -60,13 +60,14 @@ def _tell(line: str) -> None:
 
 
 def _sound(settings: Settings, args: argparse.Namespace) -> Sound:
-    from edgevoice.cli.hardware import microphone, resampling
+    from edgevoice import devices
+    from edgevoice.cli.hardware import resampling
     from edgevoice.system.trial import live, recorded
 
     if args.wav:
         return recorded(Path(args.wav), resampling)
     _tell(f"listening for {args.seconds:g} s …")
-    return live(microphone(settings), resampling, args.seconds)
+    return live(devices.sound(settings)[0], resampling, args.seconds)
 
 
 def _mic(settings: Settings, args: argparse.Namespace) -> None:
@@ -90,8 +91,8 @@ def _aec(settings: Settings, args: argparse.Namespace) -> None:
 
     parts = hardware(settings)
     _tell("a second of silence, then five of noise …")
-    with Air(parts.microphone(), parts.speaker(), parts.resampling) as air:
-        loop = measure(air, parts.canceller(), settings.audio.volume / 100)
+    with Air(*parts.sound(), parts.resampling) as air:
+        loop = measure(air, parts.echo(), settings.audio.volume / 100)
     for finding in judge(loop):
         _tell("\n".join(finding.lines()))
 
@@ -126,7 +127,8 @@ def _llm(settings: Settings, args: argparse.Namespace) -> None:
 
 
 def _tts(settings: Settings, args: argparse.Namespace) -> None:
-    from edgevoice.cli.hardware import resampling, speaker
+    from edgevoice import devices
+    from edgevoice.cli.hardware import resampling
     from edgevoice.engines import Workshop
     from edgevoice.system.trial import play, tts, write_wav
 
@@ -136,15 +138,15 @@ def _tts(settings: Settings, args: argparse.Namespace) -> None:
     if args.out:
         write_wav(Path(args.out), samples, voice.rate)
     else:
-        play(speaker(settings), samples, voice.rate, resampling)
+        play(devices.sound(settings)[1], samples, voice.rate, resampling)
 
 
 def _leds(settings: Settings, args: argparse.Namespace) -> None:
-    from edgevoice.cli.hardware import pins
+    from edgevoice import devices
     from edgevoice.errors import DeviceError
     from edgevoice.system.trial import leds
 
-    found = pins(settings)
+    found = devices.pins(settings)
     if found.reason:
         raise DeviceError(f"no lamp: {found.reason}", "edgevoice doctor may tell more")
     found.button.close()
@@ -155,11 +157,11 @@ def _leds(settings: Settings, args: argparse.Namespace) -> None:
 
 
 def _button(settings: Settings, args: argparse.Namespace) -> None:
-    from edgevoice.cli.hardware import pins
+    from edgevoice import devices
     from edgevoice.errors import DeviceError
     from edgevoice.system.trial import button
 
-    found = pins(settings)
+    found = devices.pins(settings)
     if found.reason:
         raise DeviceError(f"no button: {found.reason}", "edgevoice doctor may tell more")
     found.lamps.close()

@@ -36,15 +36,10 @@ _EVENTS: dict[str, Callable[[float], ev.Event]] = {
 }
 
 
-def cannot_reload() -> str:
-    """The `Reload` of a daemon that has none."""
-    return "this daemon reads its configuration only at the start; restart it"
-
-
 class Desk:
     """Carries requests out.  ``done`` and ``failed`` may be called from any thread, once."""
 
-    def __init__(self, driver: Driver, tally: Tally, reload: Reload = cannot_reload) -> None:
+    def __init__(self, driver: Driver, tally: Tally, reload: Reload) -> None:
         self._driver = driver
         self._tally = tally
         self._reload = reload

@@ -119,11 +119,11 @@ class Tally:
     """Of the utterance of which turn."""
 
     def __post_init__(self) -> None:
-        self.reload(self.language, tell_words=self.tell_words)
+        self.reload(self.language, words=self.tell_words)
 
-    def reload(self, language: str, *, tell_words: bool) -> None:
+    def reload(self, language: str, *, words: bool) -> None:
         """Tell in another language, and other things (any thread)."""
-        self.tell_words = tell_words
+        self.tell_words = words
         self._labels = lexicon(language).labels
 
     # -- what happens -----------------------------------------------------------------

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from edgevoice.errors import DaemonError, DeviceError
-from edgevoice.ports import EchoCanceller, Microphone, Resampler, Speaker
+from edgevoice.ports import Microphone, Resampler, Speaker
 from edgevoice.settings.schema import Settings
+from edgevoice.stages.echo import EchoControl
 from edgevoice.system.client import Client
 from edgevoice.system.doctor import host, parts
 from edgevoice.system.doctor.finding import Finding, Verdict, fail, ok, skipped, warn
@@ -31,9 +32,8 @@ _NOISY, _TOO_LOUD = 0.01, 0.5
 class Hardware:
     """How to make what is looked at; nothing is opened before it is its turn."""
 
-    microphone: Callable[[], Microphone]
-    speaker: Callable[[], Speaker]
-    canceller: Callable[[], EchoCanceller]
+    sound: Callable[[], tuple[Microphone, Speaker]]
+    echo: Callable[[], EchoControl]
     resampling: Callable[[int, int], Resampler]
     why_no_pins: Callable[[], str]
 
@@ -125,9 +125,9 @@ def _sound(settings: Settings, hardware: Hardware) -> Iterator[Finding]:
     from edgevoice.system.doctor.sound import Air, judge, measure
 
     try:
-        microphone, speaker = hardware.microphone(), hardware.speaker()
+        microphone, speaker = hardware.sound()
         with Air(microphone, speaker, hardware.resampling) as air:
             yield ok("rates", f"microphone {microphone.rate} Hz, speaker {speaker.rate} Hz")
-            yield from judge(measure(air, hardware.canceller(), settings.audio.volume / 100))
+            yield from judge(measure(air, hardware.echo(), settings.audio.volume / 100))
     except DeviceError as error:
         yield fail("sound", error.what, error.todo)

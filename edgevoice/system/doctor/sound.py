@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from edgevoice.core.events import RATE, DeviceLost, Event
 from edgevoice.errors import DeviceError
-from edgevoice.ports import FRAME, EchoCanceller, Microphone, Resampler, Samples, Speaker
+from edgevoice.ports import FRAME, Microphone, Resampler, Samples, Speaker
 from edgevoice.stages.capture import Capture, Heard, Reference
+from edgevoice.stages.echo import EchoControl
 from edgevoice.system.doctor.finding import Finding, fail, ok, warn
 
 QUIET_S = 1.0
@@ -138,12 +139,12 @@ class Loop:
         return self.echo_db - self.quiet_db >= _HEARD_DB
 
 
-def measure(air: Air, canceller: EchoCanceller, volume: float = 1.0) -> Loop:
+def measure(air: Air, echo: EchoControl, volume: float = 1.0) -> Loop:
     """Keep silent, then play noise, and see what comes back.  Takes six seconds."""
     quiet, _ = air.record(QUIET_S)
     air.play((noise(NOISE_S) * volume).astype(np.int16))
     near, far = air.record(NOISE_S)
-    left = np.concatenate(list(cancelled(canceller, near, far)))
+    left = np.concatenate(list(cancelled(echo, near, far)))
     settled = slice(-int(_SETTLED_S * RATE), None)
     return Loop(
         quiet_db=level_db(quiet),
@@ -165,10 +166,11 @@ def noise(seconds: float) -> Samples:
     return np.clip(shaped, -32768, 32767).astype(np.int16)
 
 
-def cancelled(canceller: EchoCanceller, near: Samples, far: Samples) -> Iterator[Samples]:
-    """What is left of each frame."""
-    for at in range(0, len(near) - FRAME + 1, FRAME):
-        yield canceller.process(near[at : at + FRAME], far[at : at + FRAME])
+def cancelled(echo: EchoControl, near: Samples, far: Samples) -> Iterator[Samples]:
+    """What is believed of each block."""
+    for at in range(0, len(near) - echo.block + 1, echo.block):
+        believed, _ = echo.process(near[at : at + echo.block], far[at : at + echo.block])
+        yield believed.samples
 
 
 def delay_ms(near: Samples, far: Samples) -> float:

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from edgevoice.adapters.aec import Passthrough, WebRtcEchoCanceller
 from edgevoice.adapters.alsa import AlsaMicrophone, AlsaSpeaker
 from edgevoice.adapters.resample import SoxrResampler
 from edgevoice.core.events import RATE
+from edgevoice.engines import Workshop
 from edgevoice.errors import DeviceError
+from edgevoice.settings.schema import Settings
 from edgevoice.system.doctor.finding import Verdict
 from edgevoice.system.doctor.sound import (
     Air,
@@ -23,6 +24,7 @@ from edgevoice.system.doctor.sound import (
     measure,
     noise,
 )
+from tests.test_app import no_echo
 
 GOOD = Loop(quiet_db=-60.0, echo_db=-30.0, delay_ms=60.0, erle_db=25.0, clipped=0.0)
 
@@ -38,8 +40,8 @@ def test_the_delay_is_found_to_the_sample(delay):
 def test_the_real_canceller_takes_the_echo_away():
     far = noise(5.0)
     near = (np.roll(far, 800) * 0.3).astype(np.int16)
-    left = np.concatenate(list(cancelled(WebRtcEchoCanceller(), near, far)))
-    kept = np.concatenate(list(cancelled(Passthrough(), near, far)))
+    left = np.concatenate(list(cancelled(Workshop(Settings()).echo(), near, far)))
+    kept = np.concatenate(list(cancelled(no_echo(), near, far)))
     last = slice(-RATE, None)
     assert level_db(near[last]) - level_db(left[last]) > 12
     assert level_db(near[last]) == pytest.approx(level_db(kept[last]))
@@ -131,7 +133,7 @@ def test_delay_and_echo_over_a_card(card):
     ).stdout.strip()
     try:
         with Air(AlsaMicrophone(), AlsaSpeaker(), SoxrResampler.live) as air:
-            loop = measure(air, WebRtcEchoCanceller(), volume=0.5)
+            loop = measure(air, Workshop(Settings()).echo(), volume=0.5)
     finally:
         subprocess.run(["pactl", "unload-module", module], env=environment, check=True)
     assert loop.echo_db == pytest.approx(-26, abs=3)
