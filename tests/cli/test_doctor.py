@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from edgevoice.cli import hardware
+from edgevoice import devices
 from edgevoice.cli.main import main
 from edgevoice.errors import DeviceError
 from edgevoice.system.doctor import host
@@ -20,7 +20,7 @@ def no_sound(monkeypatch):
     def gone(settings):
         raise DeviceError("no microphone found", "plug one in")
 
-    monkeypatch.setattr(hardware, "microphone", gone)
+    monkeypatch.setattr(devices, "sound", gone)
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_all_is_well(config, monkeypatch, capsys):
 
 
 def test_a_microphone_is_tried_and_kept(config, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(hardware, "microphone", lambda settings: Microphone(48_000))
+    monkeypatch.setattr(devices, "sound", lambda settings: (Microphone(48_000), None))
     out = tmp_path / "heard.wav"
     words = ["try", "mic", "--seconds", "0.5", "--out", str(out), "--config", config]
     assert main(words) == 0
@@ -132,7 +132,7 @@ def test_what_is_missing_is_one_line(words, status, told, config, no_sound, caps
 
 @pytest.mark.parametrize("part", ["leds", "button"])
 def test_without_pins_the_reason_is_told(part, config, monkeypatch, capsys):
-    monkeypatch.setattr("edgevoice.adapters.gpio.CHIPS", "/dev/there-is-no-gpiochip*")
+    monkeypatch.setattr("edgevoice.adapters.pins.CHIPS", "/dev/there-is-no-gpiochip*")
     assert main(["try", part, "--config", config]) == 69
     assert "there is no GPIO chip" in capsys.readouterr().err
 

@@ -12,7 +12,7 @@ from edgevoice import app
 from edgevoice.core.table import Place
 from edgevoice.settings.schema import Settings
 from edgevoice.system.control import Control
-from edgevoice.system.desk import Desk, cannot_reload
+from edgevoice.system.desk import Desk
 from edgevoice.system.endpoint import Endpoint
 from edgevoice.system.tally import Tally
 from tests.patience import until
@@ -22,7 +22,7 @@ from tests.test_app import PHRASE, SILENT, VOICE, Outside, Witness, engines
 class House:
     """The app with its control socket, and a clockwork that lets sound flow."""
 
-    def __init__(self, path, *, words=False, reload=cannot_reload, engines=None, pace_s=0.0):
+    def __init__(self, path, *, words=False, reload=str, engines=None, pace_s=0.0):
         """``pace_s`` is waited beside each 20 ms of sound: real engines take their time."""
         self.path = path
         self.outside = Outside()

@@ -125,7 +125,7 @@ def test_words_are_told_with_leave_alone(words):
 
 def test_leave_can_be_taken_back():
     talk = Watched(words=True)
-    talk.tally.reload("de", tell_words=False)
+    talk.tally.reload("de", words=False)
     a_whole_exchange(talk)
     assert "france" not in json.dumps(talk.told)
     assert {p["localizedLabel"] for kind, p in talk.told if p.get("state") == "listening"} == {
