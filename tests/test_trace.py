@@ -227,7 +227,7 @@ def test_until_stops_after_that_line(usual, capsys):
     [
         (
             "usual",
-            "listening: SoundFrame -> Transition, Generate",
+            "listening: SoundFrame -> Transition",
             "frame_in_listening",
             "transition_to_SPEAK_eot (silence 600 ms",
             "[turn: min_silence_to_speak_ms 400, ",
