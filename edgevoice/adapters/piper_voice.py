@@ -30,7 +30,7 @@ from edgevoice.errors import EngineError, ModelError
 Audio: TypeAlias = npt.NDArray[np.float32]
 """Mono, one-dimensional; full scale is 1."""
 
-_FIRST_WINDOWS = (32, 32, 48, 64)
+_FIRST_WINDOWS = (16, 24, 32, 48, 64)
 """Frames of the first windows of a sentence: short for an early start, and never so much
 longer than the one before that a slow processor could not make it while that one plays."""
 _WINDOW = 96

@@ -28,7 +28,7 @@ from edgevoice.core.easyturn import make_policy
 from edgevoice.core.history import History
 from edgevoice.core.lexicon import lexicon
 from edgevoice.core.noise import NoiseFloor
-from edgevoice.core.policy import Linguistic
+from edgevoice.core.policy import Linguistic, TurnDecision
 from edgevoice.core.recovery import CircuitBreaker
 from edgevoice.core.sentences import Splitter
 from edgevoice.core.stability import StabilityTracker
@@ -93,6 +93,8 @@ class Conversation:
         self.heard_until = 0
         """Sample index up to which the microphone was heard."""
         self.hearing: Utterance | None = None
+        self.decision: TurnDecision | None = None
+        """The newest about this utterance."""
         self.answer: Answer | None = None
         self.draft: Answer | None = None
         """In LISTENING: the answer if this is all that the user has to say."""
@@ -223,6 +225,7 @@ class Conversation:
     def new_utterance(self, since: int) -> Utterance:
         """An empty utterance that begins at sample ``since``; the turn policy starts afresh."""
         self.policy.reset(since)
+        self.decision = None
         self.hearing = Utterance(self.next_turn(), since, StabilityTracker())
         self.hearing.changed_at = since
         return self.hearing

@@ -49,13 +49,17 @@ class Utterance:
         return self.released or self.cut
 
     def take(self, transcript: Transcript) -> None:
-        """Replace the text by a newer one."""
+        """Replace the text by a newer one.
+
+        A final text changes no more, so it does not count as having changed just now.
+        """
         self.heard_until = transcript.until
         self.settled = _unchanged(self.text, transcript.text, transcript.final)
         if transcript.text != self.text:
             self.text = transcript.text
-            self.changed_at = transcript.until
             self.words = ()
+            if not transcript.final:
+                self.changed_at = transcript.until
         if transcript.final:
             self.words = transcript.words
         self.final = transcript.final

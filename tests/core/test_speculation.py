@@ -121,8 +121,7 @@ def test_another_word_is_another_draft_under_another_turn():
     talk = ready()
     first = talk.turn
     talk.hear("tell me about the sea and the moon", final=True)
-    assert talk.core.draft is None
-    talk.wait(0.04)
+    assert talk.last(cmd.DropPlayback).turn == first
     assert talk.turn > first
     talk.tokens("Both are old.")
     talk.synthesise()
@@ -133,6 +132,16 @@ def test_another_word_is_another_draft_under_another_turn():
     record = talk.last(cmd.TurnRecord)
     assert record.heard == "tell me about the sea and the moon"
     assert (record.drafts, record.wasted_tokens) == (2, 6)
+
+
+def test_last_words_that_promise_more_or_are_none_begin_no_draft():
+    for text in ("tell me about the sea and", ""):
+        talk = ready()
+        talk.wait(0.1)
+        talk.hear(text, final=True)
+        assert talk.core.draft is None
+        talk.wait(0.04)
+        assert talk.core.draft is None
 
 
 def test_drafts_are_bounded_and_the_answer_comes_all_the_same():

@@ -329,7 +329,9 @@ class Model:
         assert self._core.place is Place.LISTENING
         assert self._core.draft is not None, "a prompt for nobody"
         assert self._core.draft.turn == turn
-        assert self._draft is None, "two drafts at once"
+        if self._draft is not None:
+            assert self._draft <= self._cancelled["think"], "two drafts at once"
+            self._dropped.add(self._draft)
         self._draft = turn
         self._drafts += 1
         assert self._drafts <= self._core.tuning.speculation.answers, "drafts without end"

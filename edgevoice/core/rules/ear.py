@@ -41,7 +41,7 @@ def _floor(c: Conversation) -> float:
 
 def _decide(c: Conversation, frame: ev.SoundFrame) -> TurnDecision:
     """Ask the turn policy, and the recogniser for its last word in an early silence."""
-    decision = c.policy.update(frame, c.linguistic(), c.noise.level)
+    c.decision = decision = c.policy.update(frame, c.linguistic(), c.noise.level)
     c.why = decision.explain()
     heard = c.hearing
     if heard is None or c.policy.speech_started_at is None:
@@ -106,7 +106,7 @@ def frame_in_listening(c: Conversation, event: ev.Event) -> None:
     elif _patience_is_over(c, decision) and heard.final:
         _give_up_waiting(c, heard)
     else:
-        speculation.consider(c, heard, decision)
+        speculation.consider(c, heard)
 
 
 def _patience_is_over(c: Conversation, decision: TurnDecision) -> bool:

@@ -17,6 +17,9 @@ _FIRST_SOUND_S = 0.3
 _SENTENCE_TOKENS = 12
 """What is missing of a sentence when one waits for its end."""
 
+_TIME_TO_SPARE_S = 0.2
+"""Of the wait for the end of the turn, when an answer is begun in it."""
+
 
 def _growing(c: Conversation, event: ev.TurnEvent) -> Answer | None:
     """The answer that grows by this event."""
@@ -41,10 +44,11 @@ def token(c: Conversation, event: ev.Event) -> None:
 
 def _is_waited_for(c: Conversation, answer: Answer) -> bool:
     """Whether a piece is wanted now, whatever it does to the melody of the sentence."""
+    sentence_s = _SENTENCE_TOKENS * answer.token_s(c.now)
     if not answer.text:
-        return answer.awaited
+        return answer.awaited or sentence_s > _TIME_TO_SPARE_S
     left = answer.speech_left(c.now)
-    return left is not None and left < _FIRST_SOUND_S + _SENTENCE_TOKENS * answer.token_s(c.now)
+    return left is not None and left < _FIRST_SOUND_S + sentence_s
 
 
 def reply_done(c: Conversation, event: ev.Event) -> None:

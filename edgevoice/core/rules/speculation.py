@@ -20,21 +20,30 @@ from edgevoice.core.rules import steps
 from edgevoice.core.rules.mind import nothing_to_say
 from edgevoice.core.rules.tools import tool_called
 from edgevoice.core.rules.utterance import drop_draft, read_ahead
+from edgevoice.core.stability import ends_open
 from edgevoice.core.table import Cause
 from edgevoice.core.turn import Answer, Utterance
 
 
 def follow(c: Conversation, heard: Utterance) -> None:
-    """The words have changed: a draft that answers others is worth nothing."""
+    """The words have changed: a draft that answers others is worth nothing.
+
+    The policy has not judged the new ones yet; the last words need not wait for that.
+    """
     if c.draft is not None and c.draft.heard != heard.text:
         drop_draft(c)
+    if heard.final and not ends_open(heard.text, c.lexicon):
+        consider(c, heard)
     if heard.settled and not heard.read.startswith(heard.settled):
         heard.read = heard.settled
         read_ahead(c, heard.settled)
 
 
-def consider(c: Conversation, heard: Utterance, decision: TurnDecision) -> None:
+def consider(c: Conversation, heard: Utterance) -> None:
     """Begin a draft, hurry it, or drop it, as the user's silence goes on or ends."""
+    decision = c.decision
+    if decision is None or heard.by_button:
+        return
     if decision.speaking:
         drop_draft(c)
     elif c.draft is not None:
@@ -62,7 +71,7 @@ def _only_time_is_missing(c: Conversation, heard: Utterance, decision: TurnDecis
 
 def _is_worth_a_draft(c: Conversation, heard: Utterance) -> bool:
     """Whether the model would be asked, and it has not been in vain too often."""
-    if heard.drafts >= c.tuning.speculation.answers or heard.released:
+    if heard.drafts >= c.tuning.speculation.answers or heard.released or not heard.text:
         return False
     if c.answer is not None or c.closing is not None:
         return False
