@@ -49,6 +49,7 @@ def consider(c: Conversation, heard: Utterance) -> None:
     elif c.draft is not None:
         c.draft.awaited = c.draft.awaited or decision.blocked_by is Blocker.NOTHING
     elif _only_time_is_missing(c, heard, decision) and _is_worth_a_draft(c, heard):
+        c.history.abandon()
         steps.generate(c, c.new_draft(heard))
 
 

@@ -38,6 +38,12 @@ def greet(c: Conversation, cause: Cause, since: int) -> None:
     listen(c, cause, since, c.tuning.timeouts.nothing_said_s)
 
 
+def expect_long_hold(c: Conversation) -> None:
+    """The button is down while the device listens: not for ever, if nothing is said."""
+    if c.pressed_at is not None:
+        c.timers.set(Timer.LONG_HOLD, c.pressed_at + c.tuning.button.long_hold_ms / 1000)
+
+
 def go_idle(c: Conversation, cause: Cause) -> None:
     """Close the conversation; what has waited for a pause comes now."""
     forget_utterance(c)
@@ -97,6 +103,7 @@ def prompt(c: Conversation, text: str, cause: Cause, utterance: Utterance | None
     if draft is None:
         cancel_answer(c)
         settle_closing(c)
+        c.history.abandon()
     answer = draft or c.new_answer(text, Kind.REPLY, utterance)
     answer.times.decided = c.now
     if utterance is not None:
@@ -129,7 +136,7 @@ def send_prompt(c: Conversation, answer: Answer) -> None:
 
 def generate(c: Conversation, answer: Answer) -> None:
     """Give the prompt of ``answer`` to the language model."""
-    c.do(cmd.Generate(answer.turn, c.messages(answer.heard)))
+    c.do(cmd.Generate(answer.turn, c.history.messages(answer.heard)))
 
 
 def await_token(c: Conversation) -> None:

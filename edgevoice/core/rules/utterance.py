@@ -41,4 +41,4 @@ def read_ahead(c: Conversation, text: str = "") -> None:
     quiet = c.answer is None and c.draft is None and c.closing is None
     if c.tuning.speculation.read_ahead and quiet:
         turn = c.turn if c.hearing is None else c.hearing.turn
-        c.do(cmd.Prefill(turn, c.messages(text)))
+        c.do(cmd.Prefill(turn, c.history.messages(text, anew=True)))
