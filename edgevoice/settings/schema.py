@@ -276,15 +276,13 @@ class Settings:
 PROFILES: Mapping[str, Mapping[str, bool | int | float]] = MappingProxyType(
     {
         "default": {},
-        # EasyTurn's list "to achieve < 300 ms": waits of 300 ms, hysteresis of 150 ms.  One after
-        # the other the two would cost 450 ms, so they overlap.  The recogniser's last words are
-        # there about 165 ms after the end of speech (the detector's lag of 110 ms and their own
-        # 50), and the verdict cannot be pending before: a hysteresis of 100 ms still ends with
-        # the silence of 300, one of 150 does not.
+        # EasyTurn's list "to achieve < 300 ms": waits of 300 ms, hysteresis of 150 ms.  The
+        # recogniser's last words take 6 to 110 ms and must be there when the shorter wait is over.
+        # One after the other the two would cost 450 ms, so they overlap.
         "aggressive": {
             "turn.min_silence_to_speak_ms": 300,
             "turn.min_silence_short_utterance_ms": 300,
-            "turn.hysteresis_window_ms": 100,
+            "turn.hysteresis_window_ms": 150,
             "turn.hysteresis_overlaps_silence": True,
             "turn.flush_after_ms": 100,
         },
