@@ -160,9 +160,9 @@ class Device:
             self._mic,
             reference,
             SoxrResampler.live,
-            ClockFollower(),
             self.listen.handle,
             self._clock,
+            ClockFollower(),
         )
         ears.wake.reset()
         self.play.open()

@@ -115,8 +115,8 @@ class EdgeVoice:
             world.microphone,
             reference,
             SoxrResampler.live,
-            ClockFollower(),
             lambda heard: self.listen.post(heard),
+            follower=ClockFollower(),
         )
         self._sound_check = SoundCheck(
             self.sound_counts, lambda what, fields: self._notice(what, **fields)

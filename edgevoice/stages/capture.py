@@ -94,10 +94,11 @@ class Capture(Stage[MicrophoneOrder]):
         microphone: Microphone,
         reference: Reference,
         resampler: Callable[[int, int], Resampler],
-        follower: Follower,
         pass_on: Callable[[Heard], object],
         clock: Clock = time.monotonic,
+        follower: Follower | None = None,
     ) -> None:
+        """Without a ``follower`` what was played stays on its own clock."""
         super().__init__("capture", events)
         self._clock = clock
         self._microphone = microphone
@@ -200,7 +201,9 @@ class Capture(Stage[MicrophoneOrder]):
     def _follow_drift(self) -> None:
         self.drift.look(self._heard, self._reference.mark)
         ppm = self.drift.ppm
-        if ppm is not None and abs(ppm - self._followed_ppm) >= _NOTABLE_PPM:
+        if self._follower is None or ppm is None:
+            return
+        if abs(ppm - self._followed_ppm) >= _NOTABLE_PPM:
             self._follower.follow(ppm)
             self._followed_ppm = ppm
 
@@ -209,7 +212,9 @@ class Capture(Stage[MicrophoneOrder]):
             self._speaker_rate = self._reference.rate
             self._far_resampler = self._make(self._speaker_rate)
         fresh = _converted(self._reference.take(), self._far_resampler)
-        self._far = np.concatenate((self._far, self._follower.process(fresh)))
+        if self._follower is not None:
+            fresh = self._follower.process(fresh)
+        self._far = np.concatenate((self._far, fresh))
 
     def _pair(self, at: float) -> None:
         while len(self._near) >= FRAME:

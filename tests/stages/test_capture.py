@@ -33,8 +33,8 @@ class Bench:
             self.microphone,
             self.reference,
             SoxrResampler.live,
-            ClockFollower(),
             self.heard.append,
+            follower=ClockFollower(),
         )
         self.capture.open()
         self.played = 0
