@@ -27,7 +27,7 @@ from edgevoice.adapters.talker import Utterance
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
-from edgevoice.core.table import State
+from edgevoice.core.table import Place, State
 from edgevoice.core.tuning import Tuning
 from edgevoice.ports import (
     Deliver,
@@ -204,6 +204,22 @@ class Device:
     def speaking(self) -> bool:
         """Whether the device is in SPEAKING."""
         return self.core.place.state is State.SPEAKING
+
+    @property
+    def left_s(self) -> float:
+        """Seconds of the answer that have not been played yet."""
+        answer = self.core.answer
+        track = None if answer is None else self.play.track(answer.turn)
+        return 0.0 if answer is None or track is None else (answer.end - track.position) / RATE
+
+    @property
+    def idles(self) -> bool:
+        """Whether it waits for somebody who has said nothing so far."""
+        core = self.core
+        if core.place is Place.IDLE:
+            return True
+        silent = core.answer is None and core.hearing is not None and not core.hearing.text
+        return core.place is Place.LISTENING and silent and self.now - core.since > 1.0
 
     # -- one step -------------------------------------------------------------------
 

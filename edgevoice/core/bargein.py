@@ -27,6 +27,13 @@ _MIN_WORD_CONFIDENCE = 0.5
 """A final word below this is noise that the recogniser put words to."""
 
 
+_MIN_SPEECH_CONFIDENCE = 0.7
+"""Mean of a final's words; those made of "uh-huh" have 0.6, of "go back" 0.8."""
+
+_PAUSE_MS = 100
+"""Silence after which the speech may be over; words have shorter ones in them."""
+
+
 class Verdict(Enum):
     """What becomes of a hold."""
 
@@ -149,7 +156,7 @@ class Judge:
         if hard := self._hard_word(said):
             return Judgement(Verdict.COMMIT, "hard_word", hard)
         substance = self._substance(said)
-        if len(substance) >= self._tuning.min_words:
+        if len(substance) >= self._tuning.min_words and (timed_out or self._is_sure(substance)):
             return Judgement(Verdict.COMMIT, "words", f"{len(substance)} words")
         if self.speech_ms >= self._patience_ms(said):
             return Judgement(Verdict.COMMIT, "long_speech", f"{self.speech_ms:.0f} ms")
@@ -165,6 +172,17 @@ class Judge:
             return words(self._text)
         sure = [w.text for w in self._final if w.confidence >= _MIN_WORD_CONFIDENCE]
         return words(" ".join(sure))
+
+    def _is_sure(self, substance: list[str]) -> bool:
+        """Whether words that are no order may stop the answer: or are they "of a", of "uh-huh"?
+
+        In a silence the recogniser is asked for its last word, which comes with
+        confidences; nothing is heard until it is there.
+        """
+        if self._final is None:
+            return self.silence_ms < _PAUSE_MS
+        known = [word.confidence for word in self._final if word.text in substance]
+        return not known or sum(known) / len(known) >= _MIN_SPEECH_CONFIDENCE
 
     def _hard_word(self, said: list[str]) -> str:
         return find_phrase(said, self._hard) or ""

@@ -47,6 +47,11 @@ _CLEARLY_NEAR = 0.01
 
 _NOTHING = 1e-12
 
+_REST_GAIN, _RAMP = 0.2, 40
+"""What is left of an echo goes down by 14 dB, within 2.5 ms."""
+_OPEN_BLOCKS = 8
+"""And not for 160 ms after anything else was heard: a syllable."""
+
 _LEARNING_BLOCKS = 60
 """The first 1.2 s that it ever plays leak: nobody can be told from the device itself."""
 
@@ -58,11 +63,14 @@ _PLAYING = 0.003
 class Near:
     """What the microphone heard without the device.
 
-    ``samples`` are at 16 kHz, ``leak`` is the RMS (of full scale) that what is
-    left of the device's own voice may reach in them.
+    Both are at 16 kHz: ``samples`` are whole, to tell somebody's first sound in,
+    ``clean`` has what is left of the device's own voice turned down, to put
+    words to.  ``leak`` is the RMS (of full scale) that the rest may reach in
+    ``samples``.
     """
 
     samples: Samples
+    clean: Samples
     leak: float
 
 
@@ -78,6 +86,8 @@ class EchoControl:
         self._to_learn = _LEARNING_BLOCKS
         self._playing = 0.0
         self._trusted = False
+        self._gain = 1.0
+        self._open = 0
 
     @property
     def block(self) -> int:
@@ -111,10 +121,30 @@ class EchoControl:
         self._quality.update(power(filtered.samples), self._echo, power(suppressed))
         self._decide()
         if self._is_learning(far):
-            return Near(suppressed, 1.0), suppressed
+            return Near(suppressed, suppressed, 1.0), suppressed
         if not self._trusted:
-            return Near(suppressed, 0.0), suppressed
-        return Near(filtered.samples, self._quality.leak(self._echo)), suppressed
+            return Near(suppressed, suppressed, 0.0), suppressed
+        leak = self._quality.leak(self._echo)
+        clean = self._without_rest(filtered.samples)
+        return Near(filtered.samples, clean, leak), suppressed
+
+    def _without_rest(self, filtered: Samples) -> Samples:
+        """Turned down where it is no louder than what is left of the echo may be.
+
+        Else the recogniser, which also hears what came before the onset, puts words to it
+        in front of what somebody says.  Once they speak, their weak sounds stay.
+        """
+        rest = self._quality.rest(self._echo)
+        if rest < self._quality.noise or power(filtered) > rest:
+            self._open = _OPEN_BLOCKS
+        self._open -= 1
+        is_rest = self._open < 0
+        before, self._gain = self._gain, _REST_GAIN if is_rest else 1.0
+        if before == self._gain == 1.0:
+            return filtered
+        gains = np.full(len(filtered), self._gain)
+        gains[:_RAMP] = np.linspace(before, self._gain, _RAMP)
+        return np.asarray(np.rint(filtered * gains), np.int16)
 
     def _is_learning(self, far: Samples) -> bool:
         """Whether there is an echo before either canceller has had time to learn the room."""
@@ -174,10 +204,19 @@ class _Quality:
         self._mostly.update(share_db)
         self._seldom.update(share_db)
 
-    def leak(self, echo: float) -> float:
-        """RMS that is hardly ever passed by the rest of an echo and the noise."""
+    @property
+    def noise(self) -> float:
+        """Power of what is there without an echo."""
+        return self._noise
+
+    def rest(self, echo: float) -> float:
+        """Power that is hardly ever passed by the rest of an echo."""
         worst_db = max(self._mostly.value + _MARGIN_DB, self._seldom.value + _DRIFT_MARGIN_DB)
-        return float(np.sqrt(echo * 10 ** (worst_db / 10) + 4 * self._noise))
+        return float(echo * 10 ** (worst_db / 10))
+
+    def leak(self, echo: float) -> float:
+        """RMS that is hardly ever passed by that and the noise."""
+        return float(np.sqrt(self.rest(echo) + 4 * self._noise))
 
 
 def power(samples: Samples) -> float:

@@ -90,7 +90,7 @@ class Listen(Stage[Heard]):
     def _hear(self, near: Samples, far: Samples, newest: Heard) -> None:
         self.level = rms(near)
         heard, suppressed = self.echo.process(near, far)
-        self._pass_on(Sound(heard.samples, newest.end))
+        self._pass_on(Sound(heard.clean, newest.end))
         self._detect(heard.samples)
         vad, leak = round(self._vad, 4), round(heard.leak, 6)
         energy, echo = rms(heard.samples), rms(far)

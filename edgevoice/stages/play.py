@@ -246,6 +246,10 @@ class Play(Stage[Chunk | End]):
             track.seek = position
             track.gate = Gate.PLAY
 
+    def track(self, turn: int) -> Track | None:
+        """The speech of a turn while there is any, for whoever watches."""
+        return self._tracks.get(turn)
+
     def drop(self, turn: int) -> None:
         """Silence, and throw the turn away."""
         self._dropped = max(self._dropped, turn)

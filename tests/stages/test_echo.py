@@ -7,6 +7,7 @@ from edgevoice.ports import EchoFiltered
 from edgevoice.stages.echo import EchoControl, power
 
 BLOCK = 320
+FIELDS = ("samples", "clean")
 
 
 class Flat:
@@ -49,9 +50,26 @@ def listen(control, blocks, talker=lambda i: np.zeros(BLOCK, np.int16)):
 def test_a_filter_that_does_well_is_believed_and_leaves_the_talker_whole():
     control = EchoControl(Suppressor(), Filter(0.01), Flat())
     *_, _last = listen(control, 300)
-    *_, (near, suppressed) = listen(control, 50, lambda i: noise(0.05, 1000 + i))
+    *_, (near, suppressed) = listen(control, 5, lambda i: noise(0.05, 1000 + i))
     assert not suppressed.any()
     assert power(near.samples) ** 0.5 == pytest.approx(0.05, rel=0.2)
+
+
+def test_what_is_left_of_the_echo_is_turned_down():
+    control = EchoControl(Suppressor(), Filter(0.02), Flat())
+    heard = [near for near, _ in listen(control, 600)][400:]
+    whole, clean = ([power(getattr(each, which)) for each in heard] for which in FIELDS)
+    assert np.mean(clean) < 0.5 * np.mean(whole)
+
+
+def test_silence_without_an_echo_is_left_as_it_is():
+    control = EchoControl(Suppressor(), Filter(0.01), Flat())
+    for _ in listen(control, 300):
+        pass
+    for i in range(100):
+        hum = noise(0.001, i)
+        near, _ = control.process(hum, np.zeros(BLOCK, np.int16))
+    assert near.clean is near.samples
 
 
 def test_in_its_first_second_of_echo_nobody_can_be_told_from_the_device():
