@@ -64,7 +64,7 @@ def erle(sound: Overheard) -> np.ndarray:
 def rows(measured: list[tuple[str, np.ndarray]], plot: Path) -> list[Row]:
     """The figures of `CASES`; leaves the picture in ``plot``."""
     figures = [_erle_row(name, values) for name, values in measured]
-    name, first = measured[1]
+    _, first = measured[1]
     figures.append(
         row("echo", "cold start: played until 20 dB", "s", [_WINDOW_S * _first_over(first, 20.0)])
     )

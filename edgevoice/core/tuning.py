@@ -193,9 +193,13 @@ class BargeIn:
         "Words that stop the answer at once; [] takes the language's own (stop, wait, no, …).",
     )
     preroll_ms: int = knob(
-        300, "Audio before the onset that the recogniser gets, so no syllable is lost.",
-        unit="ms", ge=0, le=2000,
-    )  # fmt: skip
+        200,
+        "Audio before the onset that the recogniser gets, so no syllable is lost: the evidence "
+        "begins 130 ms late at the 95th percentile. More has more of the device's own voice in it.",
+        unit="ms",
+        ge=0,
+        le=2000,
+    )
 
 
 @dataclass(frozen=True)
