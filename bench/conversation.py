@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from bench.rows import Row, row
+from edgevoice.adapters.scene import Expect
 
 RUNS = 5
 _AUDIBLE = 300
@@ -101,6 +102,8 @@ def waits_of(out: Path, report: dict[str, Any]) -> list[float]:
     waits = []
     for line, following in zip(said, [*said[1:], None], strict=True):
         until = following["start_s"] if following else np.inf
+        if not Expect(line["expect"]).wants_answer:
+            continue
         answers = starts[(starts > line["end_s"]) & (starts < until)]
         if len(answers):
             waits.append(1000 * (answers[0] - line["end_s"]))

@@ -27,6 +27,9 @@ _MIN_WORD_CONFIDENCE = 0.5
 """A final word below this is noise that the recogniser put words to."""
 
 
+_MIN_ORDER_CONFIDENCE = 0.3
+"""Who says "stop" is not asked twice; over a distorting loudspeaker it has 0.4."""
+
 _MIN_SPEECH_CONFIDENCE = 0.7
 """Mean of a final's words; those made of "uh-huh" have 0.6, of "go back" 0.8."""
 
@@ -150,27 +153,28 @@ class Judge:
 
         ``timed_out`` says that the hold may not last any longer.
         """
-        said = self._said()
-        if said and self._is_echo(said):
-            said = []
-        if hard := self._hard_word(said):
+        if hard := self._hard_word(self._not_echo(self._said(_MIN_ORDER_CONFIDENCE))):
             return Judgement(Verdict.COMMIT, "hard_word", hard)
+        heard = self._said()
+        said = self._not_echo(heard)
         substance = self._substance(said)
         if len(substance) >= self._tuning.min_words and (timed_out or self._is_sure(substance)):
             return Judgement(Verdict.COMMIT, "words", f"{len(substance)} words")
         if self.speech_ms >= self._patience_ms(said):
             return Judgement(Verdict.COMMIT, "long_speech", f"{self.speech_ms:.0f} ms")
         if self.silence_ms >= self._tuning.resume_silence_ms and self._caught_up():
-            return Judgement(Verdict.RESUME, "silence", f"{len(said)} words")
+            own = len(heard) - len(said)
+            detail = f"{own} words of the device's own" if own else f"{len(said)} words"
+            return Judgement(Verdict.RESUME, "silence", detail)
         if timed_out:
             return Judgement(Verdict.RESUME, "timeout", f"{self.speech_ms:.0f} ms of speech")
         return Judgement(Verdict.WAIT, "undecided")
 
-    def _said(self) -> list[str]:
+    def _said(self, least: float = _MIN_WORD_CONFIDENCE) -> list[str]:
         """The words so far; of a final, those the recogniser is sure of."""
         if self._final is None:
             return words(self._text)
-        sure = [w.text for w in self._final if w.confidence >= _MIN_WORD_CONFIDENCE]
+        sure = [w.text for w in self._final if w.confidence >= least]
         return words(" ".join(sure))
 
     def _is_sure(self, substance: list[str]) -> bool:
@@ -209,9 +213,10 @@ class Judge:
         """Whether the recogniser has had all of the speech and was asked for its last word."""
         return self._final is not None and self._heard_until >= self._last_speech
 
-    def _is_echo(self, said: list[str]) -> bool:
-        """Whether enough of the words were just spoken by the device, in order."""
-        return overlap(said, self._spoken) >= self._tuning.echo_overlap
+    def _not_echo(self, said: list[str]) -> list[str]:
+        """The words, or none when enough of them were just spoken by the device, in order."""
+        is_echo = overlap(said, self._spoken) >= self._tuning.echo_overlap
+        return [] if is_echo else said
 
 
 def overlap(said: Sequence[str], spoken: Sequence[str]) -> float:

@@ -125,26 +125,32 @@ class EchoControl:
         if not self._trusted:
             return Near(suppressed, suppressed, 0.0), suppressed
         leak = self._quality.leak(self._echo)
-        clean = self._without_rest(filtered.samples)
+        clean = self._without_rest(filtered.samples, suppressed)
         return Near(filtered.samples, clean, leak), suppressed
 
-    def _without_rest(self, filtered: Samples) -> Samples:
+    def _without_rest(self, filtered: Samples, suppressed: Samples) -> Samples:
         """Turned down where it is no louder than what is left of the echo may be.
 
         Else the recogniser, which also hears what came before the onset, puts words to it
-        in front of what somebody says.  Once they speak, their weak sounds stay.
+        in front of what somebody says.  A hiss that begins a word is as soft, but the
+        suppressor lets it pass; and once somebody speaks, all their sounds stay.
         """
-        rest = self._quality.rest(self._echo)
-        if rest < self._quality.noise or power(filtered) > rest:
-            self._open = _OPEN_BLOCKS
-        self._open -= 1
-        is_rest = self._open < 0
-        before, self._gain = self._gain, _REST_GAIN if is_rest else 1.0
+        before, self._gain = self._gain, self._gain_of(power(filtered), power(suppressed))
         if before == self._gain == 1.0:
             return filtered
         gains = np.full(len(filtered), self._gain)
         gains[:_RAMP] = np.linspace(before, self._gain, _RAMP)
         return np.asarray(np.rint(filtered * gains), np.int16)
+
+    def _gain_of(self, filtered: float, suppressed: float) -> float:
+        rest = self._quality.rest(self._echo)
+        if rest < self._quality.noise or filtered > rest:
+            self._open = _OPEN_BLOCKS
+        self._open -= 1
+        if self._open >= 0:
+            return 1.0
+        passed = float(np.sqrt(suppressed / max(filtered, _NOTHING)))
+        return min(1.0, max(_REST_GAIN, passed))
 
     def _is_learning(self, far: Samples) -> bool:
         """Whether there is an echo before either canceller has had time to learn the room."""

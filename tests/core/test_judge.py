@@ -121,6 +121,8 @@ WAIT, RESUME, COMMIT = Verdict.WAIT, Verdict.RESUME, Verdict.COMMIT
         (COMMIT, "words", {"speech": 300, "silence": 40, "text": "moon please",
                            "timed_out": True}),
         (COMMIT, "hard_word", {"speech": 300, "silence": 40, "text": "moon stop"}),
+        (COMMIT, "hard_word", {"speech": 300, "text": "stop", "sure": 0.3}),
+        (WAIT, "undecided", {"speech": 300, "text": "stop", "sure": 0.29}),
         (WAIT, "undecided", {"speech": 300, "text": "um moon okay"}),
         (COMMIT, "words", {"speech": 300, "text": "moon", "min_words": 1}),
         (COMMIT, "hard_word", {"speech": 100, "text": "okay stop"}),
