@@ -9,7 +9,7 @@ import numpy as np
 
 from bench import material
 from bench.lockstep import RATE
-from bench.openloop import Said, cancel, propagate
+from bench.openloop import Overheard, Said, cancel, propagate
 from bench.rows import Row, row
 from edgevoice.adapters.room_acoustics import active_level, coloured_noise
 from edgevoice.adapters.scene import Acoustics
@@ -127,11 +127,13 @@ def _wake_rows(people: Sequence[Utterance], folder: Path) -> list[Row]:
     alone = cancel(
         propagate(Acoustics(), np.resize(material.own_speech(), 120 * RATE)),
         material.workshop().echo(),
-    ).suppressed
+    ).detected
+    aec3 = _misses("AEC3 alone", _heard(over.suppressed, True), people, None, _FIRST_S)
     return [
         _misses("in silence", _heard(_digital(_LEVEL * quiet), False), people, 2),
         _misses("in noise at 10 dB", _heard(_digital(_LEVEL * noisy), False), people, None),
-        _misses("over playback, 0 dB", _heard(over, True), people, 10, _FIRST_S),
+        _misses("over playback, 0 dB", _heard(over.detected, True), people, 10, _FIRST_S)
+        | {"baseline": aec3["p50"]},
         _accepts("speech of others", _heard(others, False)),
         _accepts("two minutes of its own voice", _heard(alone, True)),
     ]
@@ -150,11 +152,11 @@ def _spoken(people: Sequence[Utterance]) -> np.ndarray:
     return sound
 
 
-def _over_playback(people: Sequence[Utterance]) -> Samples:
+def _over_playback(people: Sequence[Utterance]) -> Overheard:
     said = [Said(each, _FIRST_S + _SLOT_S * number) for number, each in enumerate(people)]
     length = round((_FIRST_S + _SLOT_S * (len(people) + 1)) * RATE)
     playback = np.resize(material.own_speech(), length)
-    return cancel(propagate(Acoustics(), playback, said), material.workshop().echo()).suppressed
+    return cancel(propagate(Acoustics(), playback, said), material.workshop().echo())
 
 
 def _others(folder: Path) -> np.ndarray:

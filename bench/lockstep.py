@@ -39,6 +39,7 @@ from edgevoice.ports import (
     Synthesiser,
     WakeWord,
 )
+from edgevoice.settings.schema import WakeWord as WakeSettings
 from edgevoice.stages.capture import Capture, Reference
 from edgevoice.stages.echo import EchoControl
 from edgevoice.stages.listen import Listen, WakeGate
@@ -126,7 +127,7 @@ class Device:
     seed: int = 1
     observe: Callable[[Step], None] = lambda step: None
     core_type: type[Conversation] = Conversation
-    wake_threshold: tuple[float, float] = (0.5, 0.3)
+    wake_settings: WakeSettings = field(default_factory=WakeSettings)
 
     def __post_init__(self) -> None:
         self.now = 0.0
@@ -152,7 +153,8 @@ class Device:
         reference = Reference()
         self.play = Play(post, self._speaker, reference, 0.8, self._clock)
         self.recognise = RecogniseStage(post, ears.recogniser, self._clock)
-        gate = WakeGate(*self.wake_threshold, 1)
+        wake = self.wake_settings
+        gate = WakeGate(wake.threshold, wake.threshold_while_speaking, wake.patience)
         self.echo = ears.echo()
         self.listen = Listen(post, self.echo, ears.detector(), ears.wake, gate, self._cancelled)
         self.capture = Capture(

@@ -86,6 +86,10 @@ OWN_ROOMS = tuple(
 """Rooms in which the device talks to itself: every corner of the specification's ranges."""
 
 
+_VOICE_SHARE = 10 ** (-17 / 10)
+"""Of the active power: a voice, not the breath before it."""
+
+
 class Kind(Enum):
     """What a talker's sound is meant as."""
 
@@ -180,6 +184,13 @@ def recorded(path: Path, seconds: float = 60.0) -> Utterance:
     return Utterance(path.stem, audio, whole.onset, min(whole.end, length))
 
 
+def _first_sound(audio: np.ndarray) -> int:
+    """Where a voice begins in a recording with a room and a breath before it."""
+    frames = audio[: len(audio) // 160 * 160].reshape(-1, 160)
+    loud = np.mean(np.square(frames), axis=1) > _VOICE_SHARE
+    return int(np.flatnonzero(loud[2:] & loud[1:-1] & loud[:-2])[0]) * 160
+
+
 def cough(seed: int) -> Utterance:
     """Two bursts of breath through a throat, 0.35 s."""
     random = np.random.default_rng(seed)
@@ -201,7 +212,8 @@ def interruptions(level_db: float, voices: Sequence[int]) -> list[Sound]:
     spoken = [said(text, voice) for voice in voices for text in INTERRUPTIONS]
     if folder := fixtures():
         names = ("set_timer", "turn_on_the_lamp", "play_the_beatles", "LJ001-0002")
-        spoken += [recorded(folder / "speech" / f"{name}.wav", 3.0) for name in names]
+        people = [recorded(folder / "speech" / f"{name}.wav", 3.0) for name in names]
+        spoken += [replace(each, onset=_first_sound(each.audio)) for each in people]
     return [Sound(Kind.INTERRUPTION, each, level_db) for each in spoken]
 
 

@@ -115,7 +115,10 @@ class WakeWord:
         le=1,
     )
     patience: int = knob(
-        1, "Scores in a row (one each 80 ms) that must reach the threshold.", ge=1, le=10
+        2,
+        "Scores in a row (one each 80 ms) that must reach that while the device speaks.",
+        ge=1,
+        le=10,
     )
 
 

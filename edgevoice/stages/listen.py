@@ -34,6 +34,10 @@ class WakeGate:
         self._speaking = (while_speaking, patience)
         self._run = 0
 
+    def waited(self, speaking: bool) -> int:
+        """Chunks between the first score that counted and the one that passed."""
+        return (self._speaking if speaking else self._quiet)[1] - 1
+
     def passes(self, score: float, speaking: bool) -> bool:
         """Take the next score."""
         threshold, patience = self._speaking if speaking else self._quiet
@@ -89,13 +93,14 @@ class Listen(Stage[Heard]):
 
     def _hear(self, near: Samples, far: Samples, newest: Heard) -> None:
         self.level = rms(near)
-        heard, suppressed = self.echo.process(near, far)
+        heard, _ = self.echo.process(near, far)
         self._pass_on(Sound(heard.clean, newest.end))
         self._detect(heard.samples)
         vad, leak = round(self._vad, 4), round(heard.leak, 6)
         energy, echo = rms(heard.samples), rms(far)
         self.emit(SoundFrame(newest.at, newest.end, len(near), energy, vad, echo, leak))
-        self._look_for_wake_word(suppressed, newest)
+        # What the suppressor leaves of a phrase over the device's voice is often none.
+        self._look_for_wake_word(heard.samples, newest)
 
     def _detect(self, near: Samples) -> None:
         self._for_detector = np.concatenate((self._for_detector, near))
@@ -113,7 +118,8 @@ class Listen(Stage[Heard]):
         phrase, score = self._wake.score(chunk)
         if self.gate.passes(score, self.device_speaks):
             self._wake.reset()
-            end = message.end - len(self._for_wake) - self._wake.lag_ms * RATE // 1000
+            late = self._wake.lag_ms * RATE // 1000 + self.gate.waited(self.device_speaks) * size
+            end = message.end - len(self._for_wake) - late
             self.emit(WakeHeard(message.at, phrase, round(score, 4), max(0, end)))
 
 
