@@ -67,8 +67,6 @@ class Conversation:
     """One device's conversation.  ``at`` is the monotonic time of its birth."""
 
     def __init__(self, tuning: Tuning, at: float = 0.0) -> None:
-        self.tuning = tuning
-        self.lexicon = lexicon(tuning.language)
         self.now = at
         self.place = Place.PREPARING
         self.since = at
@@ -80,18 +78,10 @@ class Conversation:
         self.why = ""
         """Rule and values behind what the last event led to; for explanations."""
 
-        self.policy = make_policy(tuning.turn, self.lexicon, tuning.barge_in)
         self.noise = NoiseFloor()
-        self.evidence = Evidence(tuning.barge_in)
-        self.history = History(tuning.history, at, summary_heading=self.lexicon.phrases["summary"])
-        self.breakers = {
-            kind: CircuitBreaker(
-                tuning.recovery.breaker_faults,
-                tuning.recovery.breaker_window_s,
-                tuning.recovery.breaker_open_s,
-            )
-            for kind in ev.FaultKind
-        }
+        self.history = History(tuning.history, at)
+        self._tune(tuning)
+        self.policy = make_policy(tuning.turn, self.lexicon, tuning.barge_in)
 
         self.heard_until = 0
         """Sample index up to which the microphone was heard."""
@@ -124,6 +114,8 @@ class Conversation:
         self.broken: set[str] = set()
         self.attempts = 0
         self.fatal = False
+        self.fault_kind = ev.FaultKind.UNKNOWN
+        """What led to FAULTED at last; the lamp blinks it."""
 
         self._commands: list[Command] = []
         self._observers: list[Observer] = []
@@ -212,6 +204,14 @@ class Conversation:
         for observer in self._observers:
             observer(transition)
 
+    def retune(self, tuning: Tuning) -> None:
+        """Decide by other numbers from now on.
+
+        Deadlines that are set stay, and so does the turn policy of an utterance that has begun.
+        """
+        self._tune(tuning)
+        self.history.retune(tuning.history)
+
     def after(self, seconds: float, timer: Timer) -> None:
         """Set ``timer`` to ``seconds`` from now."""
         self.timers.set(timer, self.now + seconds)
@@ -223,6 +223,7 @@ class Conversation:
 
     def new_utterance(self, since: int) -> Utterance:
         """An empty utterance that begins at sample ``since``; the turn policy starts afresh."""
+        self.policy = make_policy(self.tuning.turn, self.lexicon, self.tuning.barge_in)
         self.policy.reset(since)
         self.hearing = Utterance(self.next_turn(), since, StabilityTracker())
         self.hearing.changed_at = since
@@ -280,6 +281,20 @@ class Conversation:
         self.do(turn_record(answer, played, self.now))
 
     # -- inside ---------------------------------------------------------------
+
+    def _tune(self, tuning: Tuning) -> None:
+        self.tuning = tuning
+        self.lexicon = lexicon(tuning.language)
+        self.evidence = Evidence(tuning.barge_in)
+        self.history.heading = self.lexicon.phrases["summary"]
+        self.breakers = {
+            kind: CircuitBreaker(
+                tuning.recovery.breaker_faults,
+                tuning.recovery.breaker_window_s,
+                tuning.recovery.breaker_open_s,
+            )
+            for kind in ev.FaultKind
+        }
 
     def _set_place_timer(self) -> None:
         timeout = TIMEOUTS[self.place]

@@ -74,12 +74,16 @@ class History:
     ) -> None:
         self._tuning = tuning
         self._count = count
-        self._heading = summary_heading
+        self.heading = summary_heading
         self._renewed_at = at
         self._exchanges: list[Exchange] = []
         self._summary: list[str] = []
         self._open: Exchange | None = None
         """A question whose tools have answered, but not the model."""
+
+    def retune(self, tuning: HistoryTuning) -> None:
+        """Remember as ``tuning`` says; what does not fit is condensed when it is next looked at."""
+        self._tuning = tuning
 
     # -- what happened -----------------------------------------------------------
 
@@ -146,7 +150,7 @@ class History:
         prompt = self._cut_to(self._tuning.system_prompt, self._room() // 2 - _MESSAGE_TOKENS)
         if not self._summary:
             return prompt
-        return "\n".join((prompt, "", self._heading, *self._summary))
+        return "\n".join((prompt, "", self.heading, *self._summary))
 
     def _room(self) -> int:
         """Tokens for messages; the rest of the window is the answer's."""
@@ -207,7 +211,7 @@ class History:
 
     def _trim_summary(self) -> None:
         room = _SUMMARY_SHARE * self._room()
-        while self._summary and self._count("\n".join((self._heading, *self._summary))) > room:
+        while self._summary and self._count("\n".join((self.heading, *self._summary))) > room:
             self._summary.pop(0)
 
     @property

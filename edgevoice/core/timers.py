@@ -12,6 +12,7 @@ class Timer(Enum):
     NOTHING_SAID = "nothing said"
     PATIENCE = "patience"
     RELEASED = "released"
+    LONG_HOLD = "long hold"
     FIRST_TOKEN = "first token"
     RETRY = "retry"
     SPEECH = "speech"

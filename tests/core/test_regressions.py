@@ -6,7 +6,7 @@ from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.history import CUT, History
 from edgevoice.core.table import TABLE, Cause, Place
-from edgevoice.core.tuning import DeadAir, HistoryTuning
+from edgevoice.core.tuning import ButtonTuning, DeadAir, HistoryTuning
 from tests.core.reach import talk_at
 from tests.core.talk import WORD, Talk
 
@@ -123,7 +123,8 @@ def test_a_result_of_one_word_that_is_too_long_is_cut_and_not_left_out():
 
 def test_a_button_pressed_while_the_device_is_about_to_ask_does_not_get_stuck():
     both = frozenset({"button", "always"})
-    talk = Talk(activation=both, dead_air=DeadAir(enabled="on"))
+    no_long_hold = ButtonTuning(long_hold_ms=60_000)
+    talk = Talk(activation=both, dead_air=DeadAir(enabled="on"), button=no_long_hold)
     talk.press()
     talk.pass_time(31)
     assert talk.core.answer is not None

@@ -61,6 +61,7 @@ EVENTS: dict[type[ev.Event], Make] = {
     ev.PartRebuilt: lambda w: ev.PartRebuilt(
         w.at, w.pick(*sorted(w.core.broken), "think", "speak")
     ),
+    ev.Retuned: lambda w: ev.Retuned(w.at, w.pick(*TUNINGS.values())),
     ev.DeviceLost: lambda w: ev.DeviceLost(w.at, w.pick(*Device)),
     ev.DeviceFound: lambda w: ev.DeviceFound(
         w.at, w.pick(*sorted(w.core.lost, key=lambda d: d.value), *Device)
@@ -106,7 +107,9 @@ SAID = (
     "no wait tell me more",
 )
 
-RARE = (ev.Shutdown, ev.Fault, ev.DeviceLost, ev.Suspend, ev.Mute, ev.EndConversation)
+RARE = (
+    ev.Shutdown, ev.Fault, ev.DeviceLost, ev.Suspend, ev.Mute, ev.EndConversation, ev.Retuned,
+)  # fmt: skip
 """These end what goes on; too many of them and nothing goes on."""
 
 
@@ -445,7 +448,8 @@ class Model:
         assert command.turn in self._turns
 
     def _on_rebuildpart(self, command: cmd.RebuildPart) -> None:
-        assert command.part in self._core.broken
+        # A voice or a model that failed twice is built again although the device runs on.
+        assert command.part in self._core.broken or isinstance(self._event, ev.Fault)
 
     def _on_exit(self, command: cmd.Exit) -> None:
         assert command.status == (70 if self._core.fatal else 0)

@@ -48,7 +48,7 @@ def _decide(c: Conversation, frame: ev.SoundFrame) -> TurnDecision:
         return decision
     if decision.speaking:
         heard.flushed = False
-    elif not heard.flushed and decision.silence_ms >= c.tuning.turn.flush_after_ms:
+    elif decision.silence_ms >= c.tuning.turn.flush_after_ms:
         _flush(c, heard)
     return decision
 
@@ -65,6 +65,11 @@ def _flush(c: Conversation, heard: Utterance) -> None:
         c.why = f"end of the wake phrase: {(ended - heard.since) * 1000 // ev.RATE} ms"
         begin_utterance(c, ended)
     else:
+        _ask_for_last_word(c, heard)
+
+
+def _ask_for_last_word(c: Conversation, heard: Utterance) -> None:
+    if not heard.flushed:
         heard.flushed = True
         c.do(cmd.FlushRecogniser(heard.turn))
 
@@ -169,8 +174,13 @@ def frame_while_held(c: Conversation, event: ev.Event) -> None:
     """Do they mean it?"""
     frame = _hear(c, event)
     decision = _decide(c, frame)
-    if c.judge is not None:
-        act(c, c.judge.frame(frame, decision.speaking))
+    if c.judge is None:
+        return
+    speaking = decision.speaking or c.evidence.is_evident(frame, _floor(c))
+    judgement = c.judge.frame(frame, speaking)
+    if c.hearing is not None and c.judge.silence_ms >= c.tuning.turn.flush_after_ms:
+        _ask_for_last_word(c, c.hearing)
+    act(c, judgement)
 
 
 def frame_while_interrupted(c: Conversation, event: ev.Event) -> None:
