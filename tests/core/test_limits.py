@@ -42,6 +42,23 @@ def test_what_is_refused_and_what_is_stale_is_counted():
     assert talk.core.refused == 2
 
 
+# -- a hold -------------------------------------------------------------------------------
+
+
+def test_speech_in_a_hold_need_not_be_loud():
+    talk = talk_at(Place.HELD)
+    talk.wait(0.8, energy=0.001, vad=0.95)
+    assert talk.causes[-2:] == [Cause.USER_INTERRUPT, Cause.SETTLED]
+
+
+def test_the_last_word_of_a_hold_is_asked_for_after_200_ms_of_silence():
+    talk = talk_at(Place.HELD)
+    talk.wait(0.18)
+    assert talk.all(cmd.FlushRecogniser)[-1].turn != talk.core.hearing.turn
+    talk.wait(0.02)
+    assert talk.last(cmd.FlushRecogniser).turn == talk.core.hearing.turn
+
+
 # -- the ear ------------------------------------------------------------------------------
 
 
@@ -261,6 +278,15 @@ def test_a_model_that_has_failed_calls_no_tools():
     assert call(talk) == []
 
 
+@pytest.mark.parametrize(("call", "warned"), [(1, False), (7, True)])
+def test_only_a_beat_of_the_task_itself_is_a_sign_of_life(call, warned):
+    talk = talk_at(Place.WAITING_FOR_TASK, timeouts=Timeouts(heartbeat_s=2.0))
+    talk.wait(1.5)
+    talk.feed(ev.TaskBeat(talk.now, talk.turn, call))
+    talk.wait(1)
+    assert ("task_silent" in {warning.what for warning in talk.all(cmd.Warn)}) is warned
+
+
 # -- faults -----------------------------------------------------------------------------------
 
 
@@ -310,6 +336,34 @@ def test_an_apology_that_is_not_spoken_by_the_end_of_the_30_s_is_a_sound():
     talk.pass_time(began + 30.1 - talk.now)
     assert talk.causes[-1] is Cause.LLM_TIMEOUT
     assert talk.last(cmd.PlayEarcon).name == "error"
+
+
+@pytest.mark.parametrize(("turn", "asked"), [(None, 2), (0, 2), (99, 1)])
+def test_an_engine_that_fails_for_another_turn_asks_nothing_again(turn, asked):
+    talk = talk_at(Place.WAITING_FOR_LLM)
+    fail(talk, FaultKind.ENGINE, talk.turn if turn == 0 else turn)
+    talk.feed(ev.PartRebuilt(talk.now, "think"))
+    talk.ticks()
+    assert len(talk.all(cmd.Generate)) == asked
+
+
+def test_a_start_that_fails_again_and_again_is_tried_again():
+    talk = talk_at(Place.PREPARING)
+    for _ in range(3):
+        fail(talk, FaultKind.ENGINE)
+    assert talk.place is Place.FAULTED
+    talk.pass_time(talk.core.tuning.recovery.breaker_open_s)
+    assert talk.place is Place.PREPARING
+
+
+def test_a_start_that_takes_too_long_says_what_is_missing():
+    talk = talk_at(Place.PREPARING)
+    talk.pass_time(300)
+    assert talk.core.fault_kind is FaultKind.UNKNOWN
+    talk = talk_at(Place.PREPARING)
+    talk.feed(ev.DeviceLost(talk.now, Device.MICROPHONE))
+    talk.pass_time(300)
+    assert talk.core.fault_kind is FaultKind.DEVICE
 
 
 # -- the owner --------------------------------------------------------------------------------
