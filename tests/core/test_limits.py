@@ -287,6 +287,15 @@ def test_only_a_beat_of_the_task_itself_is_a_sign_of_life(call, warned):
     assert ("task_silent" in {warning.what for warning in talk.all(cmd.Warn)}) is warned
 
 
+def test_what_the_model_says_after_its_call_is_not_what_is_said_of_the_task():
+    talk = talk_at(Place.WAITING_FOR_TASK)
+    asked = talk.turn
+    while talk.core.parked is None:
+        talk.wait(0.1)
+    assert talk.feed(ev.Token(talk.now, asked, "One moment. So ")) == []
+    assert talk.feed(ev.ReplyDone(talk.now, asked)) == []
+
+
 # -- faults -----------------------------------------------------------------------------------
 
 
