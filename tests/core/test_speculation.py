@@ -353,9 +353,7 @@ def spoken_while_playing(after: float, tokens: int) -> str:
     talk.synthesise()
     talk.feed(ev.PlaybackStarted(talk.now, talk.turn))
     talk.pass_time(after)
-    for _ in range(tokens):
-        talk.feed(ev.Token(talk.now, talk.turn, "is "))
-    for word in "a very large body of salty water".split():
+    for word in ["is"] * tokens + LONG.split()[3:11]:
         talk.feed(ev.Token(talk.now, talk.turn, word + " "))
     return talk.last(cmd.Synthesise).text
 
