@@ -2,7 +2,7 @@
 
 BIN := .venv/bin
 
-.PHONY: help setup setup-dev run test lint bench soak-core clean
+.PHONY: help setup setup-dev run test lint bench soak-core install uninstall deb test-appliance clean
 
 help: ## show this
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST)
@@ -30,6 +30,19 @@ bench: setup-dev ## measure on the real engines (SUITE=core, speak or conversati
 
 soak-core: setup-dev ## a million random events through the conversation machine
 	@$(BIN)/python -m tests.core.soak
+
+install: ## install it as a service of this system, or upgrade it (as root)
+	@tools/install.sh
+
+uninstall: ## remove the service; PURGE=1: its configuration, models and user, too (as root)
+	@tools/install.sh $(if $(PURGE),--purge,--uninstall)
+
+deb: ## a Debian package for systems like this one, in dist/
+	@tools/deb.sh
+
+test-appliance: setup-dev deb ## the installed service in a virtual machine (as root, some 15 minutes)
+	@tests/appliance/build.sh "$$(ls -t dist/*.deb | head -n 1)"
+	@$(BIN)/python -m pytest -m appliance -v --no-header tests/appliance
 
 clean: ## remove what was made here; kept wheels and models stay
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Builds dist/edgevoice_VERSION_ARCHITECTURE.deb for systems like this one: the same release of
+# Debian or Raspberry Pi OS and the same processor.  It installs without a network, but for the
+# models.
+#
+#   EDGEVOICE_WHEELS  where built wheels are kept (~/.cache/edgevoice/wheels)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly TREE=$PWD/build/deb
+readonly SITE=$TREE/opt/edgevoice/.venv/lib
+
+main() {
+    local package
+    # The environment is kept from build to build, and made anew when it has to be.
+    rm -rf "$TREE/DEBIAN" "$TREE/etc" "$TREE/usr"
+    DESTDIR=$TREE BINDIR=/usr/bin tools/install.sh
+    # dpkg keeps the sample as it keeps every conffile.
+    rm -f "$TREE/opt/edgevoice/edgevoice.yaml.sample"
+    documentation
+    control
+    mkdir -p dist
+    package=dist/edgevoice_$(version)_$(dpkg --print-architecture).deb
+    dpkg-deb --root-owner-group -Zxz -z1 --build "$TREE" "$package.part" >/dev/null
+    mv "$package.part" "$package"
+    echo "deb: $package"
+}
+
+# The release is part of it: the newer release's package is the newer version.
+version() { echo "$(number)+$(. /etc/os-release && echo "deb$VERSION_ID")"; }
+
+number() { sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml; }
+
+documentation() {
+    local there=$TREE/usr/share/doc/edgevoice
+    install -D -m 644 packaging/copyright "$there/copyright"
+    gzip -9n <CHANGELOG.md >"$there/changelog.gz"
+    install -D -m 644 packaging/lintian-overrides "$TREE/usr/share/lintian/overrides/edgevoice"
+}
+
+control() {
+    mkdir -p "$TREE/DEBIAN"
+    sed -e "s/@VERSION@/$(version)/" -e "s/@ARCHITECTURE@/$(dpkg --print-architecture)/" \
+        -e "s/@PYTHON@/$(python)/" -e "s/@LIBRARIES@/$(libraries)/" \
+        -e "s/@SIZE@/$(du -sk --exclude=DEBIAN "$TREE" | cut -f1)/" \
+        packaging/control.in >"$TREE/DEBIAN/control"
+    echo /etc/edgevoice/edgevoice.yaml >"$TREE/DEBIAN/conffiles"
+    script postinst
+    script prerm
+    script postrm
+    (cd "$TREE" && find etc opt usr -type f -print0 | sort -z | xargs -0 md5sum) >"$TREE/DEBIAN/md5sums"
+}
+
+# Compiled packages fit one minor version of Python.
+python() {
+    /usr/bin/python3 -c 'import sys; major, minor, *_ = sys.version_info
+print(f"python3 (>= {major}.{minor}), python3 (<< {major}.{minor + 1})")'
+}
+
+# Debian's libraries that what was built here, and what wheels take for granted, is linked with.
+libraries() {
+    local work
+    work=$(mktemp -d)
+    mkdir "$work/debian"
+    printf 'Source: edgevoice\n\nPackage: edgevoice\nArchitecture: any\n' >"$work/debian/control"
+    find "$SITE" -name '*.so*' -type f -printf '-e%p\n' | (
+        cd "$work" && xargs dpkg-shlibdeps -O --ignore-missing-info --warnings=0 \
+            "-l$(find "$SITE" -type d -name '*.libs' -printf '%p:' | sed 's/:$//')" 2>/dev/null
+    ) | sed -n 's/^shlibs:Depends=//p'
+    rm -rf "$work"
+}
+
+# script NAME: a maintainer script, with the functions it stands on.
+script() {
+    {
+        printf '#!/bin/sh\nset -e\n\n'
+        cat tools/service.sh "packaging/$1"
+    } >"$TREE/DEBIAN/$1"
+    chmod 755 "$TREE/DEBIAN/$1"
+}
+
+main
