@@ -8,18 +8,20 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly TREE=$PWD/build/deb
+readonly LOG=.cache/deb.log
 readonly SITE=$TREE/opt/edgevoice/.venv/lib
 
 main() {
     local package
     # The environment is kept from build to build, and made anew when it has to be.
+    mkdir -p .cache dist
+    : >"$LOG"
     rm -rf "$TREE/DEBIAN" "$TREE/etc" "$TREE/usr"
     DESTDIR=$TREE BINDIR=/usr/bin tools/install.sh
     # dpkg keeps the sample as it keeps every conffile.
     rm -f "$TREE/opt/edgevoice/edgevoice.yaml.sample"
     documentation
     control
-    mkdir -p dist
     package=dist/edgevoice_$(version)_$(dpkg --print-architecture).deb
     dpkg-deb --root-owner-group -Zxz -z1 --build "$TREE" "$package.part" >/dev/null
     mv "$package.part" "$package"
@@ -63,10 +65,11 @@ libraries() {
     work=$(mktemp -d)
     mkdir "$work/debian"
     printf 'Source: edgevoice\n\nPackage: edgevoice\nArchitecture: any\n' >"$work/debian/control"
-    find "$SITE" -name '*.so*' -type f -printf '-e%p\n' | (
-        cd "$work" && xargs dpkg-shlibdeps -O --ignore-missing-info --warnings=0 \
-            "-l$(find "$SITE" -type d -name '*.libs' -printf '%p:' | sed 's/:$//')" 2>/dev/null
-    ) | sed -n 's/^shlibs:Depends=//p'
+    {
+        find "$SITE" -name '*.so*' -type f -printf '-l%h\n' | sort -u
+        find "$SITE" -name '*.so*' -type f -printf '-e%p\n'
+    } | (cd "$work" && xargs dpkg-shlibdeps -O --ignore-missing-info --warnings=0 2>>"$OLDPWD/$LOG") |
+        sed -n 's/^shlibs:Depends=//p'
     rm -rf "$work"
 }
 
