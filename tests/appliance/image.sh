@@ -32,7 +32,7 @@ customize() {
     install -D -m 644 "$here/guest/edgevoice.yaml" "$root/etc/edgevoice/edgevoice.yaml"
     install_package "$root"
     rm -f "$out/root.erofs.part"
-    mkfs.erofs --quiet "$out/root.erofs.part" "$root"
+    mkfs.erofs --quiet -x-1 --exclude-regex='^(dev|proc|run|sys|tmp)/.' "$out/root.erofs.part" "$root"
     # Persistent memory comes in such pieces.
     truncate --size=%128M "$out/root.erofs.part"
     mv "$out/root.erofs.part" "$out/root.erofs"

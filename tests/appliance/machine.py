@@ -9,7 +9,7 @@ Between commands the machine stands still.
 from __future__ import annotations
 
 import base64
-import json
+import signal
 import socket
 import subprocess
 import time
@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MEMORY_MB = 2048
-_ALIGNMENT = 128 << 20
-"""What Linux wants the size of persistent memory to be a multiple of."""
 _CONNECT_S = 60.0
 
 
@@ -50,22 +48,19 @@ class Machine:
         with (self._work / "qemu.log").open("wb") as log:
             self._emulator = subprocess.Popen(self._command(), stderr=log, stdin=subprocess.DEVNULL)
         self._agent = self._connect("agent")
-        self._monitor = self._connect("monitor")
-        self._monitor_file = self._monitor.makefile("rwb")
-        self._monitor_file.readline()
-        self._control("qmp_capabilities")
         self._await_line(timeout_s)
-        self._control("stop")
+        self._emulator.send_signal(signal.SIGSTOP)
 
     def run(self, script: str, timeout_s: float = 900.0, *, check: bool = True) -> Done:
         """Run ``script`` as root in bash; ``timeout_s`` is of the host's clock.
 
         Raises `MachineError` when it takes too long, or, with ``check``, when it fails.
         """
-        self._control("cont")
+        assert self._emulator, "start() comes first"
+        self._emulator.send_signal(signal.SIGCONT)
         self._agent.sendall(base64.b64encode(script.encode()) + b"\n")
         status, *output = self._await_line(timeout_s).split()
-        self._control("stop")
+        self._emulator.send_signal(signal.SIGSTOP)
         done = Done(int(status), base64.b64decode(b"".join(output)).decode(errors="replace"))
         if check and done.status:
             raise MachineError(f"status {done.status} of:\n{script}\n{done.output}")
@@ -84,7 +79,6 @@ class Machine:
 
     def _command(self) -> list[str]:
         image = self._parts / "root.erofs"
-        socket_options = "server=on,wait=on"
         return [
             *("nice", "-n", "19", "qemu-system-x86_64"),
             *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
@@ -101,9 +95,8 @@ class Machine:
             *("-device", "nvdimm,memdev=image,unarmed=on"),
             *("-virtfs", f"local,path={self.share},mount_tag=host,security_model=none"),
             *("-device", "virtio-rng-pci", "-device", "virtio-serial"),
-            *("-chardev", f"socket,id=agent,path={self._work / 'agent'},{socket_options}"),
+            *("-chardev", f"socket,id=agent,path={self._work / 'agent'},server=on,wait=on"),
             *("-device", "virtserialport,chardev=agent,name=agent"),
-            *("-qmp", f"unix:{self._work / 'monitor'},{socket_options}"),
         ]  # fmt: skip
 
     def _connect(self, name: str) -> socket.socket:
@@ -116,13 +109,6 @@ class Machine:
             except (FileNotFoundError, ConnectionRefusedError):
                 self._give_up_after(deadline)
                 time.sleep(0.05)
-
-    def _control(self, command: str) -> None:
-        self._monitor_file.write(json.dumps({"execute": command}).encode() + b"\n")
-        self._monitor_file.flush()
-        while "return" not in (answer := json.loads(self._monitor_file.readline() or b"null")):
-            if answer is None or "error" in answer:
-                raise MachineError(f"the emulator refuses {command}: {answer}")
 
     def _await_line(self, timeout_s: float) -> bytes:
         deadline = time.monotonic() + timeout_s
@@ -142,8 +128,3 @@ class Machine:
             raise MachineError(f"the emulator has ended:\n{log}")
         if time.monotonic() > deadline:
             raise MachineError(f"the machine takes too long:\n{log}\n{self.console[-3000:]}")
-
-
-def aligned(size: int) -> int:
-    """``size`` rounded up to what the machine takes as an image."""
-    return -(-size // _ALIGNMENT) * _ALIGNMENT

@@ -91,5 +91,3 @@ def answer(machine: Machine) -> dict[str, object]:
     with wave.open(str(machine.share / "answer.wav")) as file:
         sound = np.frombuffer(file.readframes(file.getnframes()), np.int16)
     return {"sound": sound, "lamp": (machine.share / "lamp").read_text().split()}
-
-
