@@ -18,7 +18,10 @@ readonly WHEELS=${EDGEVOICE_WHEELS:-${XDG_CACHE_HOME:-$HOME/.cache}/edgevoice/wh
 PYTHON=${PYTHON:-python3 python3.13 python3.11 python3.12}
 . tools/lib.sh
 
-readonly DEV_PACKAGES=(pulseaudio pulseaudio-utils libasound2-plugins alsa-utils)
+readonly DEV_PACKAGES=(
+    pulseaudio pulseaudio-utils libasound2-plugins alsa-utils
+    systemd systemd-container           # the unit, looked at and run
+)
 
 main() {
     case "${1:-}" in

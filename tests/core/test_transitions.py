@@ -342,9 +342,28 @@ def soft_ack() -> Watched:
     return talk
 
 
+def soft_ack_whose_last_word_is_late() -> Watched:
+    talk = at(P.PLAYING)
+    talk.held()
+    talk.wait(0.5)
+    talk.hear("yeah", final=True)
+    assert talk.place is P.PLAYING
+    return talk
+
+
+def voiceless() -> Watched:
+    talk = at(P.WAITING_FOR_LLM)
+    talk.tokens("The sea is deep.")
+    talk.fault(FaultKind.TTS)
+    assert talk.place is P.LISTENING
+    return talk
+
+
 def step_by_step() -> Iterable[Watched]:
     yield always_listening()
     yield soft_ack()
+    yield soft_ack_whose_last_word_is_late()
+    yield voiceless()
     for place in (P.IDLE, P.LISTENING, P.WAITING_FOR_LLM, P.TOOL_EXECUTING, P.WAITING_FOR_TASK):
         yield double_click(place)
     for place in (P.PLAYING, P.HELD, P.INTERRUPTED):
