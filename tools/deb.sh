@@ -16,10 +16,8 @@ main() {
     # The environment is kept from build to build, and made anew when it has to be.
     mkdir -p .cache dist
     : >"$LOG"
-    rm -rf "$TREE/DEBIAN" "$TREE/etc" "$TREE/usr"
+    rm -rf "$TREE/DEBIAN" "$TREE/etc" "$TREE/usr" "$TREE"/opt/edgevoice/*
     DESTDIR=$TREE BINDIR=/usr/bin tools/install.sh
-    # dpkg keeps the sample as it keeps every conffile.
-    rm -f "$TREE/opt/edgevoice/edgevoice.yaml.sample"
     documentation
     control
     package=dist/edgevoice_$(version)_$(dpkg --print-architecture).deb
@@ -36,8 +34,18 @@ number() { sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml; }
 documentation() {
     local there=$TREE/usr/share/doc/edgevoice
     install -D -m 644 packaging/copyright "$there/copyright"
-    gzip -9n <CHANGELOG.md >"$there/changelog.gz"
+    gzip -9n <CHANGELOG.md >"$there/NEWS.gz"
+    changelog | gzip -9n >"$there/changelog.gz"
+    install -d "$TREE/usr/share/man/man1"
+    gzip -9n <packaging/edgevoice.1 >"$TREE/usr/share/man/man1/edgevoice.1.gz"
     install -D -m 644 packaging/lintian-overrides "$TREE/usr/share/lintian/overrides/edgevoice"
+}
+
+# As Debian's tools read it; what is told to people is told once, in CHANGELOG.md.
+changelog() {
+    printf 'edgevoice (%s) unstable; urgency=medium\n\n  * See NEWS.gz.\n\n -- %s  %s\n' \
+        "$(version)" "$(sed -n 's/^Maintainer: //p' packaging/control.in)" \
+        "$(LC_ALL=C date --rfc-email --reference=CHANGELOG.md)"
 }
 
 control() {

@@ -124,7 +124,7 @@ move_home() {
 # --- what lies around it --------------------------------------------------------------
 
 install_files() {
-    place README.md "$HOME_OF_IT/README.md"
+    place_documents
     place systemd/edgevoice.service "/usr/lib/systemd/system/$unit"
     place systemd/sysusers.d/edgevoice.conf /usr/lib/sysusers.d/edgevoice.conf
     place systemd/tmpfiles.d/edgevoice.conf /usr/lib/tmpfiles.d/edgevoice.conf
@@ -139,6 +139,14 @@ install_files() {
     ln -sfn "$HOME_OF_IT/.venv/bin/edgevoice" "$DESTDIR$BINDIR/edgevoice"
 }
 
+# With what they show and lead to, as the links of one to the other are.
+place_documents() {
+    local file
+    for file in README.md docs/*.md docs/*.svg hardware/*.md hardware/*.svg; do
+        place "$file" "$HOME_OF_IT/$file"
+    done
+}
+
 # place SOURCE TARGET: at once or not at all.
 place() {
     install -D -m 644 "$1" "$DESTDIR$2.tmp" || die $UNAVAILABLE "cannot write $DESTDIR$2"
@@ -147,7 +155,7 @@ place() {
 
 install_configuration() {
     local sample=config/edgevoice.yaml there=/etc/edgevoice/edgevoice.yaml
-    local last=$HOME_OF_IT/edgevoice.yaml.sample
+    local last=$HOME_OF_IT/config/edgevoice.yaml
     if [[ ! -e $DESTDIR$there ]]; then
         place "$sample" "$there"
     elif ! cmp -s "$sample" "$DESTDIR$last"; then
@@ -188,12 +196,12 @@ uninstall() {
     rm -rf "$HOME_OF_IT" "$BINDIR/edgevoice" "/usr/lib/systemd/system/$unit" \
         "/usr/lib/systemd/system/$unit.d" /usr/lib/sysusers.d/edgevoice.conf \
         /usr/lib/tmpfiles.d/edgevoice.conf /usr/lib/udev/rules.d/60-edgevoice.rules
-    say 'removed; configuration and models are still in /etc/edgevoice and /var/lib/edgevoice'
+    say 'removed, but for /etc/edgevoice, models and what was built: make uninstall PURGE=1'
 }
 
 purge() {
     purge_system
-    say 'and these, too'
+    say 'these, too; the groups gpio and spi stay, as others may be in them'
 }
 
 main "$@"

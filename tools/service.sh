@@ -9,7 +9,7 @@ state=/var/lib/edgevoice
 prepare_system() {
     systemd-sysusers edgevoice.conf
     systemd-tmpfiles --create edgevoice.conf
-    if [ -S /run/udev/control ]; then
+    if command -v udevadm >/dev/null && [ -S /run/udev/control ]; then
         udevadm control --reload && udevadm trigger --subsystem-match=gpio --subsystem-match=spidev
     fi
 }
@@ -52,7 +52,7 @@ forget_service() {
     systemctl daemon-reload
 }
 
-# Configuration, models and user.
+# Configuration, models and user; gpio and spi stay, as others may be in these groups.
 purge_system() {
     rm -rf /etc/edgevoice $state /var/cache/edgevoice
     ! getent passwd edgevoice >/dev/null || userdel edgevoice
