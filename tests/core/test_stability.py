@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from edgevoice.core.events import Transcript, Word
 from edgevoice.core.lexicon import lexicon
 from edgevoice.core.stability import StabilityTracker, common_prefix, ends_open
+from edgevoice.core.turn import Utterance
 from tests.core.ear import ms
 
 
@@ -150,3 +152,15 @@ def test_open_in_german(text: str) -> None:
 )  # fmt: skip
 def test_complete_in_german(text: str) -> None:
     assert not ends_open(text, lexicon("de"))
+
+
+def test_a_final_is_stable_at_once_however_early() -> None:
+    tracker = StabilityTracker()
+    tracker.update("turn on", ms(100), final=True)
+    assert tracker.stability(ms(100)) == 1.0
+
+
+def test_the_utterance_tells_its_tracker_what_is_final() -> None:
+    utterance = Utterance(1, 0, StabilityTracker())
+    utterance.take(Transcript(0.0, 1, "turn on", ms(100), True, (Word("turn", 0.9),)))
+    assert utterance.tracker.stability(ms(100)) == 1.0

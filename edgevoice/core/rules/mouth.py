@@ -15,8 +15,8 @@ from edgevoice.core.turn import Answer
 
 
 def _add_speech(c: Conversation, event: ev.PieceBuffered) -> Answer | None:
-    answer = c.answer
-    if answer is None or answer.turn != event.turn or answer.done or not answer.text:
+    answer = c.answer_of(event.turn)
+    if answer is None or answer.done or not answer.text:
         return None
     answer.spoken.extend(event.words)
     answer.rate = event.rate
@@ -34,10 +34,13 @@ def more_speech(c: Conversation, event: ev.Event) -> None:
 
 
 def speech_buffered(c: Conversation, event: ev.Event) -> None:
-    """The first chunk lies ready: speak, unless the user was first."""
+    """The first chunk lies ready: speak, unless the user was first.
+
+    That of a draft lies and waits.
+    """
     assert isinstance(event, ev.PieceBuffered)
     answer = _add_speech(c, event)
-    if answer is None:
+    if answer is None or answer is c.draft:
         return
     if c.place is Place.LISTENING and c.hearing is not None and c.hearing.text:
         cancel_answer(c)
@@ -158,7 +161,7 @@ def settled(c: Conversation, event: ev.Event) -> None:
     closing, heard = c.closing, c.hearing
     if closing is not None:
         closing.times.listening = c.now
-    c.move(Place.LISTENING, Cause.SETTLED, None if heard is None else heard.turn)
+    c.move(Place.LISTENING, Cause.SETTLED)
     if heard is None or not heard.by_button:
         c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
     else:
