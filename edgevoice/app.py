@@ -29,11 +29,13 @@ from edgevoice.engines import Engines, Workshop
 from edgevoice.errors import DeviceError, EdgeVoiceError
 from edgevoice.ports import Button, Lamps, Microphone, Speaker
 from edgevoice.runtime.driver import Driver, Recorder, Route
+from edgevoice.runtime.stage import Stage
 from edgevoice.settings.schema import Settings, tuning
 from edgevoice.stages.capture import Capture, MicrophoneOrder, Reference
+from edgevoice.stages.judge_end import JudgeEndStage
 from edgevoice.stages.listen import Listen, WakeGate
 from edgevoice.stages.play import Play
-from edgevoice.stages.recognise import RecogniseStage
+from edgevoice.stages.recognise import RecogniseStage, Sound
 from edgevoice.stages.speak import Speak
 from edgevoice.stages.think import Think
 
@@ -99,10 +101,12 @@ class EdgeVoice:
         )
         self.think = Think(post, engines.model)
         self.recognise = RecogniseStage(post, engines.recogniser)
+        judge = engines.end_of_turn
+        self.judge_end = None if judge is None else JudgeEndStage(post, judge)
         wake = settings.wake_word
         gate = WakeGate(wake.threshold, wake.threshold_while_speaking, wake.patience)
         self.listen = Listen(
-            post, engines.canceller, engines.detector, engines.wake, gate, self.recognise.post
+            post, engines.canceller, engines.detector, engines.wake, gate, self._heard
         )
         self.capture = Capture(
             post, world.microphone, reference, SoxrResampler.live, self.listen.post
@@ -121,15 +125,7 @@ class EdgeVoice:
             stack.callback(self._world.speaker.stop)
             self.capture.open()
             stack.callback(self._world.microphone.stop)
-            for stage in (
-                self.driver,
-                self.play,
-                self.speak,
-                self.think,
-                self.recognise,
-                self.listen,
-                self.capture,
-            ):
+            for stage in self._stages():
                 stage.start()
                 stack.callback(stage.stop)
             self._wait_for_sound()
@@ -148,6 +144,19 @@ class EdgeVoice:
         self.post(ev.Shutdown(time.monotonic()))
         self._ended.wait(5.0)
         self._closing.close()
+
+    def _stages(self) -> list[Stage[Any]]:
+        """In the order in which they start."""
+        hearing: list[Stage[Any]] = [self.recognise, self.listen, self.capture]
+        if self.judge_end is not None:
+            hearing.insert(0, self.judge_end)
+        return [self.driver, self.play, self.speak, self.think, *hearing]
+
+    def _heard(self, sound: Sound) -> None:
+        """The cancelled sound, for whoever makes something of it (the thread of `listen`)."""
+        self.recognise.post(sound)
+        if self.judge_end is not None:
+            self.judge_end.keep(sound)
 
     def _wait_for_sound(self) -> None:
         deadline = time.monotonic() + _FIRST_SOUND_S
@@ -183,6 +192,7 @@ class EdgeVoice:
             cmd.Recognise: recognise,
             cmd.FlushRecogniser: recognise,
             cmd.StopRecognising: recognise,
+            cmd.JudgeEnd: lambda c: self.judge_end.post(c) if self.judge_end else None,
             cmd.SetMicrophone: lambda c: capture.post(
                 MicrophoneOrder.OPEN if c.open else MicrophoneOrder.CLOSE
             ),
@@ -244,6 +254,9 @@ class EdgeVoice:
         try:
             if part == self.recognise.name:
                 self.recognise.replace(workshop.recogniser())
+            elif self.judge_end is not None and part == self.judge_end.name:
+                if model := workshop.end_of_turn():
+                    self.judge_end.replace(model)
             elif part == self.listen.name:
                 self.listen.replace(workshop.canceller(), workshop.detector(), workshop.wake())
         except EdgeVoiceError as error:

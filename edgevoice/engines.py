@@ -14,6 +14,7 @@ from pathlib import Path
 
 from edgevoice.ports import (
     EchoCanceller,
+    EndOfTurn,
     LanguageModel,
     Recogniser,
     SpeechDetector,
@@ -25,7 +26,7 @@ from edgevoice.settings.schema import Settings
 
 @dataclass
 class Engines:
-    """One of each."""
+    """One of each that is needed."""
 
     canceller: EchoCanceller
     detector: SpeechDetector
@@ -33,6 +34,8 @@ class Engines:
     recogniser: Recogniser
     model: LanguageModel
     synthesiser: Synthesiser
+    end_of_turn: EndOfTurn | None = None
+    """None where ``turn.policy`` has no use for one."""
 
 
 class Workshop:
@@ -48,6 +51,7 @@ class Workshop:
             model = pool.submit(self.language_model)
             voice = pool.submit(self.synthesiser)
             wake = pool.submit(self.wake)
+            end_of_turn = pool.submit(self.end_of_turn)
             return Engines(
                 canceller=self.canceller(),
                 detector=self.detector(),
@@ -55,6 +59,7 @@ class Workshop:
                 recogniser=recogniser.result(),
                 model=model.result(),
                 synthesiser=voice.result(),
+                end_of_turn=end_of_turn.result(),
             )
 
     def canceller(self) -> EchoCanceller:
@@ -82,6 +87,14 @@ class Workshop:
         from edgevoice.adapters.vosk import VoskRecogniser
 
         return VoskRecogniser(self._path(self._settings.recogniser.model, "asr"))
+
+    def end_of_turn(self) -> EndOfTurn | None:
+        """The judge of pauses, if the turn policy wants one."""
+        if not self._settings.turn.judges_sound:
+            return None
+        from edgevoice.adapters.smart_turn import SmartTurn
+
+        return SmartTurn(self._path("smart-turn-v3.2", "end-of-turn"))
 
     def language_model(self) -> LanguageModel:
         """The language model."""

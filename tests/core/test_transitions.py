@@ -333,6 +333,15 @@ def always_listening() -> Watched:
     return talk
 
 
+def late_soft_ack() -> Watched:
+    """The recogniser is behind: it says so only after the silence that was waited for."""
+    talk = at(P.HELD)
+    talk.speak(0.2)
+    talk.wait(0.5)
+    talk.hear("okay", final=True)
+    return talk
+
+
 def soft_ack() -> Watched:
     talk = at(P.PLAYING)
     talk.held()
@@ -345,6 +354,7 @@ def soft_ack() -> Watched:
 def step_by_step() -> Iterable[Watched]:
     yield always_listening()
     yield soft_ack()
+    yield late_soft_ack()
     for place in (P.IDLE, P.LISTENING, P.WAITING_FOR_LLM, P.TOOL_EXECUTING, P.WAITING_FOR_TASK):
         yield double_click(place)
     for place in (P.PLAYING, P.HELD, P.INTERRUPTED):
