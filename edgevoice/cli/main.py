@@ -21,7 +21,7 @@ from edgevoice.cli import crash
 from edgevoice.cli.parser import Parser, add_config_option
 from edgevoice.errors import EdgeVoiceError
 
-COMMANDS = ("run", "demo", "replay", "devices", "models", "states", "config")
+COMMANDS = ("run", "demo", "replay", "devices", "models", "tune", "states", "config")
 
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
