@@ -8,12 +8,12 @@ broken.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from edgevoice.ports import (
-    EchoCanceller,
     EndOfTurn,
     LanguageModel,
     Recogniser,
@@ -22,13 +22,16 @@ from edgevoice.ports import (
     WakeWord,
 )
 from edgevoice.settings.schema import Settings
+from edgevoice.stages.echo import EchoControl
+
+_END_OF_TURN = ("smart-turn-v3.2", "end-of-turn")
 
 
 @dataclass
 class Engines:
     """One of each that is needed."""
 
-    canceller: EchoCanceller
+    echo: EchoControl
     detector: SpeechDetector
     wake: WakeWord
     recogniser: Recogniser
@@ -53,7 +56,7 @@ class Workshop:
             wake = pool.submit(self.wake)
             end_of_turn = pool.submit(self.end_of_turn)
             return Engines(
-                canceller=self.canceller(),
+                echo=self.echo(),
                 detector=self.detector(),
                 wake=wake.result(),
                 recogniser=recogniser.result(),
@@ -62,12 +65,36 @@ class Workshop:
                 end_of_turn=end_of_turn.result(),
             )
 
-    def canceller(self) -> EchoCanceller:
+    def require(self, parts: Sequence[str]) -> None:
+        """Look whether the models of these stages are there, without loading any."""
+        settings = self._settings
+        named = {
+            "listen": (settings.wake_word.model, "wake"),
+            "recognise": (settings.recogniser.model, "asr"),
+            "think": (settings.llm.model, "llm"),
+            "speak": (settings.tts.voice, "tts"),
+        }
+        if settings.turn.judges_sound:
+            named["judge_end"] = _END_OF_TURN
+        for part in parts:
+            if part in named:
+                self._path(*named[part])
+
+    def echo(self) -> EchoControl:
         """Echo cancellation, or none."""
-        from edgevoice.adapters.aec import Passthrough, WebRtcEchoCanceller
+        from edgevoice.adapters.aec import (
+            NoEchoFilter,
+            Passthrough,
+            WebRtcEchoCanceller,
+            WebRtcHighPass,
+        )
+        from edgevoice.adapters.kalman import KalmanEchoFilter
 
         audio = self._settings.audio
-        return Passthrough() if audio.echo == "none" else WebRtcEchoCanceller(audio.delay_ms)
+        if audio.echo == "none":
+            return EchoControl(Passthrough(), NoEchoFilter(), WebRtcHighPass())
+        canceller = WebRtcEchoCanceller(audio.delay_ms)
+        return EchoControl(canceller, KalmanEchoFilter(), WebRtcHighPass())
 
     def detector(self) -> SpeechDetector:
         """Speech detection."""
@@ -94,7 +121,7 @@ class Workshop:
             return None
         from edgevoice.adapters.smart_turn import SmartTurn
 
-        return SmartTurn(self._path("smart-turn-v3.2", "end-of-turn"))
+        return SmartTurn(self._path(*_END_OF_TURN))
 
     def language_model(self) -> LanguageModel:
         """The language model."""

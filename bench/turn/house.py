@@ -15,7 +15,7 @@ from itertools import count
 
 import numpy as np
 
-from edgevoice.adapters.aec import Passthrough
+from edgevoice.adapters.aec import NoEchoFilter, Passthrough, WebRtcHighPass
 from edgevoice.adapters.vad import SileroDetector
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
@@ -25,6 +25,7 @@ from edgevoice.core.table import Place, State
 from edgevoice.core.tuning import Tuning
 from edgevoice.ports import FRAME, EndOfTurn, Hypothesis, Recogniser, Samples
 from edgevoice.stages.capture import Heard
+from edgevoice.stages.echo import EchoControl
 from edgevoice.stages.judge_end import JudgeEndStage
 from edgevoice.stages.listen import Listen, WakeGate
 from edgevoice.stages.recognise import RecogniseStage, Sound
@@ -58,7 +59,8 @@ def heed(audio: Samples) -> Heeded:
     sounds: list[Sound] = []
     events: list[ev.Event] = []
     gate = WakeGate(1.0, 1.0, 1)
-    ear = Listen(events.append, Passthrough(), SileroDetector(), _NoWakeWord(), gate, sounds.append)
+    echo = EchoControl(Passthrough(), NoEchoFilter(), WebRtcHighPass())
+    ear = Listen(events.append, echo, SileroDetector(), _NoWakeWord(), gate, sounds.append)
     frames = []
     silence = np.zeros(FRAME, np.int16)
     for end in range(FRAME, len(audio) + 1, FRAME):

@@ -33,7 +33,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(args: argparse.Namespace) -> int:
     """Measure, tell, and write if that is wanted; the exit status."""
-    from edgevoice.adapters.alsa import AlsaMicrophone
+    from edgevoice.adapters.alsa import AlsaMicrophone, Lines
     from edgevoice.settings.loader import load, user_file
     from edgevoice.tune.advise import advise
     from edgevoice.tune.measure import measure
@@ -41,7 +41,8 @@ def run(args: argparse.Namespace) -> int:
     loaded = load(args.config)
     settings, path = loaded.settings, loaded.path or user_file()
     audio = settings.audio
-    microphone = AlsaMicrophone(audio.input, audio.input_rate, audio.period_ms)
+    lines = Lines(audio.period_ms, audio.duplex)
+    microphone = AlsaMicrophone(audio.input, audio.input_rate, lines, audio.input_channel)
     machine = measure(settings, os.cpu_count() or 1, microphone, _progress)
     current, others = _models(settings)
     for figure in machine.figures:

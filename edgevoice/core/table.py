@@ -84,6 +84,7 @@ class Cause(Enum):
     WAKE_DETECTED = "wake.detected"
     BUTTON_PRESSED = "button.pressed"
     BUTTON_RELEASED = "button.released"
+    BUTTON_HELD = "button.held"
     USER_START = "user.start"
     USER_ASK = "user.ask"
     USER_STOP = "user.stop"
@@ -229,6 +230,7 @@ def _joined(*parts: dict[Place, _Rows]) -> dict[Place, _Rows]:
 TABLE: dict[Place, _Rows] = _joined(
     # -- everywhere ---------------------------------------------------------
     _rows(set(Place) - {P.TERMINATING}, {ev.Shutdown: _row("shut_down", P.TERMINATING)}),
+    _rows(set(Place) - {P.TERMINATING}, {ev.Retuned: _row("retune")}),
     _rows(
         {*_OPEN, P.SUSPENDED} - set(_WAITING),
         {ev.Fault: _row("fault", P.RECOVERING, P.FAULTED)},
@@ -299,7 +301,8 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.Tick: _row("leave"),
             ev.DeviceFound: _row("device_is_there"),
             **dict.fromkeys(
-                (ev.Shutdown, ev.SoundFrame, ev.WakeHeard, ev.Fault, ev.DeviceLost), _IGNORED
+                (ev.Shutdown, ev.SoundFrame, ev.WakeHeard, ev.Fault, ev.DeviceLost, ev.Retuned),
+                _IGNORED,
             ),
         },
     },

@@ -12,12 +12,14 @@ class Timer(Enum):
     NOTHING_SAID = "nothing said"
     PATIENCE = "patience"
     RELEASED = "released"
+    LONG_HOLD = "long hold"
     FIRST_TOKEN = "first token"
     RETRY = "retry"
     SPEECH = "speech"
     PROGRESS = "progress"
     HEARTBEAT = "heartbeat"
     REOPEN = "reopen"
+    RENEWAL = "renewal"
 
 
 class Timers:
@@ -42,6 +44,13 @@ class Timers:
     def deadline(self) -> float | None:
         """The earliest, or None when nothing is waited for."""
         return min(self._due.values(), default=None)
+
+    def take(self, timer: Timer, now: float) -> bool:
+        """Whether ``timer`` is due; it is taken out then."""
+        due = timer in self._due and self._due[timer] <= now
+        if due:
+            del self._due[timer]
+        return due
 
     def pop_due(self, now: float) -> Timer | None:
         """Take out the earliest that is due."""

@@ -152,3 +152,12 @@ class Answer:
     def uses_tools(self) -> bool:
         """Whether tools run for it, or have brought something that the model has not seen."""
         return bool(self.running or self.results)
+
+    def stop_tool_clocks(self, since: float, now: float) -> None:
+        """The clocks of its tools stood still from ``since`` to ``now``.
+
+        One that was started in between starts now.
+        """
+        self.task_began += now - max(since, self.task_began)
+        self.called_at += now - max(since, self.called_at)
+        self.beat_at += now - max(since, self.beat_at)

@@ -148,11 +148,11 @@ def _recogniser(recogniser: Recogniser, sound: Samples) -> Figure:
 
 
 def _ear(workshop: Workshop, sound: Samples) -> Figure:
-    canceller, detector, wake = workshop.canceller(), workshop.detector(), workshop.wake()
+    echo, detector, wake = workshop.echo(), workshop.detector(), workshop.wake()
 
     def once() -> None:
-        for frame in blocks(sound, FRAME):
-            canceller.process(frame, frame)
+        for block in blocks(sound, echo.block):
+            echo.process(block, block)
         for chunk in blocks(sound, detector.chunk):
             detector.probability(chunk)
         for chunk in blocks(sound, wake.chunk):

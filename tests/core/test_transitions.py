@@ -333,15 +333,6 @@ def always_listening() -> Watched:
     return talk
 
 
-def late_soft_ack() -> Watched:
-    """The recogniser is behind: it says so only after the silence that was waited for."""
-    talk = at(P.HELD)
-    talk.speak(0.2)
-    talk.wait(0.5)
-    talk.hear("okay", final=True)
-    return talk
-
-
 def soft_ack() -> Watched:
     talk = at(P.PLAYING)
     talk.held()
@@ -351,10 +342,28 @@ def soft_ack() -> Watched:
     return talk
 
 
+def soft_ack_whose_last_word_is_late() -> Watched:
+    talk = at(P.PLAYING)
+    talk.held()
+    talk.wait(0.5)
+    talk.hear("yeah", final=True)
+    assert talk.place is P.PLAYING
+    return talk
+
+
+def voiceless() -> Watched:
+    talk = at(P.WAITING_FOR_LLM)
+    talk.tokens("The sea is deep.")
+    talk.fault(FaultKind.TTS)
+    assert talk.place is P.LISTENING
+    return talk
+
+
 def step_by_step() -> Iterable[Watched]:
     yield always_listening()
     yield soft_ack()
-    yield late_soft_ack()
+    yield soft_ack_whose_last_word_is_late()
+    yield voiceless()
     for place in (P.IDLE, P.LISTENING, P.WAITING_FOR_LLM, P.TOOL_EXECUTING, P.WAITING_FOR_TASK):
         yield double_click(place)
     for place in (P.PLAYING, P.HELD, P.INTERRUPTED):

@@ -48,14 +48,23 @@ def test_of_nothing_no_verdict_comes():
     assert events == []
 
 
-def test_a_repaired_stage_asks_the_new_model():
-    judge, old, events = stage()
+def test_a_successor_judges_by_the_sound_that_was_kept():
+    old, _, events = stage()
+    hear(old, 2)
+    old.post(JudgeEnd(1, since=0, until=320))
     new = Listening()
-    judge.broken = True
-    judge.replace(new)
-    hear(judge, 2)
-    judge.handle(JudgeEnd(1, since=0, until=320))
-    assert not judge.broken
-    assert hasattr(new, "heard")
-    assert not hasattr(old, "heard")
+    fresh = JudgeEndStage(events.append, new)
+    fresh.inherit(old)
+    fresh.start()
+    assert fresh.stop()
+    assert len(new.heard) == 320
     assert len(events) == 1
+
+
+def test_without_a_model_no_verdict_comes_and_no_sound_is_kept():
+    events = []
+    judge = JudgeEndStage(events.append, None)
+    hear(judge, 8)
+    judge.handle(JudgeEnd(1, since=0, until=960))
+    assert events == []
+    assert not judge._kept

@@ -161,5 +161,7 @@ def settled(c: Conversation, event: ev.Event) -> None:
     c.move(Place.LISTENING, Cause.SETTLED, None if heard is None else heard.turn)
     if heard is None or not heard.by_button:
         c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
+    else:
+        steps.expect_long_hold(c)
     if closing is not None and closing.times.silent is not None:
         settle_closing(c)

@@ -55,7 +55,7 @@ def tool_called(c: Conversation, event: ev.Event) -> None:
 def wait_for_tool(c: Conversation, answer: Answer, cause: Cause) -> None:
     """Wait in the place that fits; what the user says meanwhile is kept.
 
-    The clocks of the tool have run on while the device spoke or was away.
+    The clocks of the tool have run on while the device spoke, not while it was away.
     """
     task, timeouts = answer.long_running, c.tuning.timeouts
     c.move(Place.WAITING_FOR_TASK if task else Place.TOOL_EXECUTING, cause, answer.turn)
