@@ -7,6 +7,7 @@ import difflib
 import os
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,9 +117,10 @@ def _changed(before: str, advice: Advice, path: Path) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Replace the file in one step and keep the old one beside it."""
+    """Replace the file in one step and keep the old one beside it; a link stays one."""
     from edgevoice.errors import OutputError
 
+    path = path.resolve()
     backup = path.with_name(path.name + ".bak")
     fresh = path.with_name(path.name + ".new")
     try:
@@ -130,6 +132,7 @@ def _write(path: Path, text: str) -> None:
             print(f"{backup}: the configuration as it was")
         fresh.replace(path)
     except OSError as error:
-        fresh.unlink(missing_ok=True)
+        with suppress(OSError):
+            fresh.unlink()
         raise OutputError(f"{path}: {error.strerror}", "run it as the owner of the file") from None
     print(f"{path}: written; restart edgevoice to use it")
