@@ -49,9 +49,9 @@ class _NoWakeWord:
 
 @dataclass(frozen=True)
 class Heeded:
-    """One utterance as the ear passes it on: each frame of sound, and the event about it."""
+    """One utterance as the ear passes it on: each block of sound, and the event about it."""
 
-    frames: tuple[tuple[Sound, ev.SoundFrame | None], ...]
+    blocks: tuple[tuple[Sound, ev.SoundFrame], ...]
 
 
 def heed(audio: Samples) -> Heeded:
@@ -61,14 +61,11 @@ def heed(audio: Samples) -> Heeded:
     gate = WakeGate(1.0, 1.0, 1)
     echo = EchoControl(Passthrough(), NoEchoFilter(), WebRtcHighPass())
     ear = Listen(events.append, echo, SileroDetector(), _NoWakeWord(), gate, sounds.append)
-    frames = []
     silence = np.zeros(FRAME, np.int16)
     for end in range(FRAME, len(audio) + 1, FRAME):
         ear.handle(Heard(audio[end - FRAME : end], silence, end, end / RATE))
-        frame = events.pop() if events else None
-        assert frame is None or isinstance(frame, ev.SoundFrame)
-        frames.append((sounds.pop(), frame))
-    return Heeded(tuple(frames))
+    told = [event for event in events if isinstance(event, ev.SoundFrame)]
+    return Heeded(tuple(zip(sounds, told, strict=True)))
 
 
 class Remembered:
@@ -150,14 +147,13 @@ class House:
         """The samples at which it took the turn."""
         self._handle(ev.Ready(0.0))
         self._handle(ev.StartConversation(0.0))
-        for sound, frame in heeded.frames:
+        for sound, frame in heeded.blocks:
             self._now = sound.end / RATE
             self._recognise.handle(sound)
             self._judge_end.keep(sound)
             for event in self._arrived():
                 self._handle(event)
-            if frame is not None:
-                self._handle(frame)
+            self._handle(frame)
         return self._decided
 
     def _comes(self, event: ev.Event) -> None:
