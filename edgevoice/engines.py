@@ -129,11 +129,14 @@ class Workshop:
 
         llm = self._settings.llm
         cores = os.cpu_count() or 1
+        # With cores to spare the recogniser and the audio keep one for themselves.
+        threads = llm.threads or (cores - 1 if cores > 2 else cores)
         return LlamaModel(
             self._path(llm.model, "llm"),
             context_tokens=self._settings.history.context_tokens,
-            # With cores to spare the recogniser and the audio keep one for themselves.
-            threads=llm.threads or (cores - 1 if cores > 2 else cores),
+            threads=threads,
+            # While the user speaks they do so in any case.
+            threads_ahead=max(1, min(threads, cores - 1)),
             max_tokens=llm.max_tokens,
             temperature=llm.temperature,
             repeat_penalty=llm.repeat_penalty,

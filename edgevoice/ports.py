@@ -203,6 +203,7 @@ class LanguageModel(Protocol):
         """Read ``messages`` ahead of a `reply` that begins with them.
 
         The last message may still grow: what it shares with the reply's is used.
+        What was read when ``cancelled`` became true is kept.
         """
 
     def count_tokens(self, text: str) -> int:

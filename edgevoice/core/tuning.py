@@ -146,6 +146,24 @@ class Turn:
 
 
 @dataclass(frozen=True)
+class Speculation:
+    """Thinking ahead: the waits that courtesy asks for are time to think."""
+
+    read_ahead: bool = knob(
+        True,
+        "Whether the language model reads the words that have stopped changing while the user "
+        "still speaks.",
+    )
+    answers: int = knob(
+        3,
+        "Answers that may be begun for one utterance before it is certain that the user has "
+        "finished; they are heard when it is, or thrown away. 0 begins none.",
+        ge=0,
+        le=20,
+    )
+
+
+@dataclass(frozen=True)
 class BargeIn:
     """Hold, judge, then resume or commit: what happens when you talk over the answer."""
 
@@ -313,6 +331,7 @@ class Tuning:
     """All the core is told: the sections of the configuration it decides by."""
 
     turn: Turn = field(default_factory=Turn)
+    speculation: Speculation = field(default_factory=Speculation)
     barge_in: BargeIn = field(default_factory=BargeIn)
     timeouts: Timeouts = field(default_factory=Timeouts)
     dead_air: DeadAir = field(default_factory=DeadAir)

@@ -18,6 +18,7 @@ from edgevoice.core.tuning import (
     DeadAir,
     HistoryTuning,
     RecoveryTuning,
+    Speculation,
     Timeouts,
     Tuning,
     Turn,
@@ -211,6 +212,17 @@ class Privacy:
 
 
 @dataclass(frozen=True)
+class Control:
+    """The socket through which edgevoice status, say, mute and the like reach the daemon."""
+
+    socket: str = knob(
+        "",
+        "Path of the control socket. Empty takes control.sock in $RUNTIME_DIRECTORY or in "
+        "/run/edgevoice, else edgevoice/control.sock in $XDG_RUNTIME_DIR.",
+    )
+
+
+@dataclass(frozen=True)
 class Models:
     """Where the models are."""
 
@@ -254,6 +266,7 @@ class Settings:
         choices=("default", "aggressive"),
     )
     turn: Turn = field(default_factory=Turn)
+    speculation: Speculation = field(default_factory=Speculation)
     barge_in: BargeIn = field(default_factory=BargeIn)
     timeouts: Timeouts = field(default_factory=Timeouts)
     dead_air: DeadAir = field(default_factory=DeadAir)
@@ -267,6 +280,7 @@ class Settings:
     tts: Tts = field(default_factory=Tts)
     gpio: Gpio = field(default_factory=Gpio)
     privacy: Privacy = field(default_factory=Privacy)
+    control: Control = field(default_factory=Control)
     models: Models = field(default_factory=Models)
     log: Log = field(default_factory=Log)
 
@@ -293,6 +307,7 @@ def tuning(settings: Settings) -> Tuning:
     """The part of ``settings`` that the core is told."""
     return Tuning(
         turn=settings.turn,
+        speculation=settings.speculation,
         barge_in=settings.barge_in,
         timeouts=settings.timeouts,
         dead_air=settings.dead_air,

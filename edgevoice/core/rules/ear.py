@@ -6,7 +6,7 @@ from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.policy import Blocker, TurnDecision, TurnState
-from edgevoice.core.rules import steps
+from edgevoice.core.rules import speculation, steps
 from edgevoice.core.rules.ending import act
 from edgevoice.core.rules.silence import cancel_answer, commit, hold
 from edgevoice.core.rules.utterance import begin_utterance
@@ -41,7 +41,7 @@ def _floor(c: Conversation) -> float:
 
 def _decide(c: Conversation, frame: ev.SoundFrame) -> TurnDecision:
     """Ask the turn policy, and the recogniser for its last word in an early silence."""
-    decision = c.policy.update(frame, c.linguistic(), c.noise.level)
+    c.decision = decision = c.policy.update(frame, c.linguistic(), c.noise.level)
     c.why = decision.explain()
     heard = c.hearing
     if heard is None or c.policy.speech_started_at is None:
@@ -109,9 +109,11 @@ def frame_in_listening(c: Conversation, event: ev.Event) -> None:
     if heard.by_button or not heard.text:
         return
     if decision.state is TurnState.SPEAK:
-        steps.end_turn(c, Cause.TURN_SPEAK)
+        speculation.end_turn(c, Cause.TURN_SPEAK)
     elif _patience_is_over(c, decision) and heard.final:
         _give_up_waiting(c, heard)
+    else:
+        speculation.consider(c, heard)
 
 
 def _patience_is_over(c: Conversation, decision: TurnDecision) -> bool:
@@ -126,7 +128,7 @@ def _give_up_waiting(c: Conversation, heard: Utterance) -> None:
         c.why = f"noise: confidence {heard.confidence:.2f}"
         begin_utterance(c, c.heard_until)
     else:
-        steps.end_turn(c, Cause.TURN_TIMEOUT)
+        speculation.end_turn(c, Cause.TURN_TIMEOUT)
 
 
 def frame_while_thinking(c: Conversation, event: ev.Event) -> None:
@@ -209,9 +211,8 @@ def transcript(c: Conversation, event: ev.Event) -> None:
             steps.end_turn(c, Cause.BUTTON_RELEASED)
         else:
             steps.go_idle(c, Cause.USER_SILENT)
-    elif heard.final and heard.text:
-        # The wait for the end of the turn is time enough to read the prompt.
-        c.do(cmd.Prefill(heard.turn, c.history.messages(heard.text, anew=True)))
+    else:
+        speculation.follow(c, heard)
 
 
 def transcript_while_thinking(c: Conversation, event: ev.Event) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
-from edgevoice.core.rules import steps
+from edgevoice.core.rules import speculation, steps
 from edgevoice.core.rules.away import (
     missing,
     recover,
@@ -30,7 +30,9 @@ def fault(c: Conversation, event: ev.Event) -> None:
     A model that will be asked again has not failed yet.
     """
     assert isinstance(event, ev.Fault)
-    if event.turn is not None and event.kind is not ev.FaultKind.ENGINE and _is_stale(c, event):
+    if _is_of_draft(c, event):
+        speculation.give_up(c)
+    elif event.turn is not None and event.kind is not ev.FaultKind.ENGINE and _is_stale(c, event):
         c.stale += 1
     elif event.fatal:
         _give_up(c, Cause.ERROR, event.kind, fatal=True)
@@ -39,6 +41,12 @@ def fault(c: Conversation, event: ev.Event) -> None:
         _give_up(c, Cause.BREAKER_OPEN, event.kind, fatal=False)
     else:
         _WAYS[event.kind](c, event)
+
+
+def _is_of_draft(c: Conversation, event: ev.Fault) -> bool:
+    """Whether nobody has noticed yet: it will be asked again when it is wanted."""
+    quiet = not event.fatal and event.kind is not ev.FaultKind.ENGINE
+    return quiet and c.draft is not None and event.turn == c.draft.turn
 
 
 def _is_stale(c: Conversation, event: ev.Fault) -> bool:

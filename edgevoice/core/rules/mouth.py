@@ -15,8 +15,8 @@ from edgevoice.core.turn import Answer
 
 
 def _add_speech(c: Conversation, event: ev.PieceBuffered) -> Answer | None:
-    answer = c.answer
-    if answer is None or answer.turn != event.turn or answer.done or not answer.text:
+    answer = c.answer_of(event.turn)
+    if answer is None or answer.done or not answer.text:
         return None
     answer.spoken.extend(event.words)
     answer.rate = event.rate
@@ -34,10 +34,13 @@ def more_speech(c: Conversation, event: ev.Event) -> None:
 
 
 def speech_buffered(c: Conversation, event: ev.Event) -> None:
-    """The first chunk lies ready: speak, unless the user was first."""
+    """The first chunk lies ready: speak, unless the user was first.
+
+    That of a draft lies and waits.
+    """
     assert isinstance(event, ev.PieceBuffered)
     answer = _add_speech(c, event)
-    if answer is None:
+    if answer is None or answer is c.draft:
         return
     if c.place is Place.LISTENING and c.hearing is not None and c.hearing.text:
         cancel_answer(c)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
-from edgevoice.core.rules import steps
+from edgevoice.core.rules import speculation, steps
 from edgevoice.core.rules.away import leave_for
 from edgevoice.core.rules.ending import asks_into_silence
 from edgevoice.core.rules.faults import all_works, reopen_at_rest, what_is_missing
 from edgevoice.core.rules.silence import cancel_answer, commit
-from edgevoice.core.rules.utterance import begin_utterance, forget_utterance
+from edgevoice.core.rules.utterance import begin_utterance, forget_utterance, read_ahead
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
 from edgevoice.core.turn import Kind, Utterance
@@ -41,6 +41,8 @@ def ready(c: Conversation, event: ev.Event) -> None:
         steps.next_in_line(c)
     else:
         steps.go_idle(c, Cause.READY)
+    if c.place is Place.IDLE:
+        read_ahead(c)
 
 
 def ready_later(c: Conversation, event: ev.Event) -> None:
@@ -219,7 +221,7 @@ def listening_tick(c: Conversation, event: ev.Event) -> None:
         _held_for_long(c, heard)
     elif timer is not Timer.NOTHING_SAID and heard.text:
         heard.cut = timer is not Timer.RELEASED
-        steps.end_turn(c, Cause.TURN_TIMEOUT)
+        speculation.end_turn(c, Cause.TURN_TIMEOUT)
     elif c.answer is not None or (timer is Timer.NOTHING_SAID and _is_talking(c, heard)):
         c.after(_LOOK_AGAIN_S, Timer.NOTHING_SAID)
     elif timer is Timer.RELEASED:

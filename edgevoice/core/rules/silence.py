@@ -6,7 +6,7 @@ from edgevoice.core import commands as cmd
 from edgevoice.core.bargein import Judge
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.events import RATE
-from edgevoice.core.rules.utterance import begin_utterance, forget_utterance
+from edgevoice.core.rules.utterance import begin_utterance, drop_draft, forget_utterance
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
 from edgevoice.core.turn import Answer, Kind
@@ -64,6 +64,7 @@ def cancel_answer(c: Conversation, *, put_off: bool = True) -> None:
     how much that was.  Of what nobody heard nothing is left, but an
     announcement goes back to the head of its line unless ``put_off`` is false.
     """
+    drop_draft(c)
     cancel_phrase(c, put_off=put_off)
     answer, c.answer = c.answer, None
     if answer is not None:

@@ -33,6 +33,9 @@ def tool_called(c: Conversation, event: ev.Event) -> None:
     What the model has said before it is spoken first; then it is waited for.
     """
     assert isinstance(event, ev.ToolCalled)
+    if c.draft is not None and event.turn == c.draft.turn:
+        c.draft.put_off.append(event)
+        return
     answer = c.answer
     if answer is None or answer.turn != event.turn or answer.failed:
         return
