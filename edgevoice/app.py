@@ -268,6 +268,7 @@ class EdgeVoice:
             cmd.Recognise: recognise,
             cmd.FlushRecogniser: recognise,
             cmd.StopRecognising: recognise,
+            cmd.JudgeEnd: lambda c: self._parts.judge_end.stage.post(c),
             cmd.SetMicrophone: lambda c: capture.post(
                 MicrophoneOrder.OPEN if c.open else MicrophoneOrder.CLOSE
             ),

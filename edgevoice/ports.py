@@ -179,6 +179,17 @@ class Recogniser(Protocol):
         """
 
 
+class EndOfTurn(Protocol):
+    """Tells by the sound of a pause whether who spoke has finished."""
+
+    @property
+    def window(self) -> int:
+        """Samples at 16 kHz that it listens to; more are of no use."""
+
+    def probability(self, audio: Samples) -> float:
+        """Probability, 0 to 1, that who spoke in ``audio`` has finished at its end."""
+
+
 class LanguageModel(Protocol):
     """Generates answers as a stream of text."""
 
