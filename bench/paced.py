@@ -28,6 +28,8 @@ from edgevoice.stages.recognise import RecogniseStage
 from edgevoice.stages.speak import placed
 
 CORES = 2
+_STEPPED_BACK = 1 / 3
+"""The model's threads run at a niceness of 5."""
 _SLICES = 4
 """Results may follow from one another so often within a step."""
 
@@ -36,10 +38,15 @@ Portions: TypeAlias = Iterator[Callable[[], object]]
 
 
 class Worker:
-    """A stage that computes: what it is given, a portion at a time, as time is granted."""
+    """A stage that computes: what it is given, a portion at a time, as time is granted.
 
-    def __init__(self, threads: int) -> None:
+    ``threads`` is on how many cores it can be at once, ``weight`` what it gets of them when
+    others want them too.
+    """
+
+    def __init__(self, threads: int, weight: float = 1.0) -> None:
         self.threads = threads
+        self.weight = weight
         self.used_s = 0.0
         self._orders: deque[Portions] = deque()
         self._result: Callable[[], object] | None = None
@@ -94,7 +101,8 @@ class PacedDevice(Device):
     """Processor time of echo control, detector and wake word."""
 
     def _build(self) -> None:
-        self._mind, self._ear, self._mouth = Worker(self.threads), Worker(1), Worker(CORES)
+        self._mind = Worker(self.threads, _STEPPED_BACK)
+        self._ear, self._mouth = Worker(1), Worker(CORES)
         self._hushed = {"mind": -1, "mouth": -1}
         self._said: list[Any] = []
         super()._build()
@@ -106,10 +114,18 @@ class PacedDevice(Device):
         super().step()
         free = max(0.0, CORES * STEP_S - (self.hearing_s - before)) / _SLICES
         for _ in range(_SLICES):
-            busy = [w for w in (self._ear, self._mouth, self._mind) if w.busy]
-            for worker in busy:
-                worker.grant(min(free / len(busy), worker.threads * STEP_S / _SLICES))
+            self._work(free)
             self._drive()
+
+    def _work(self, free: float) -> None:
+        """Share ``free`` seconds of processor time; what one cannot use is left to the next."""
+        workers = (self._ear, self._mouth, self._mind)
+        busy = sorted((w for w in workers if w.busy), key=lambda w: w.threads / w.weight)
+        weight = sum(worker.weight for worker in busy)
+        for worker in busy:
+            share = min(free * worker.weight / weight, worker.threads * STEP_S / _SLICES)
+            worker.grant(share)
+            free, weight = free - share, weight - worker.weight
 
     @property
     def used_s(self) -> dict[str, float]:
