@@ -39,6 +39,7 @@ from edgevoice.core.turn import Answer, Kind, Utterance
 KEPT_TRANSITIONS = 20
 """How many transitions are remembered for the owner (CON-003)."""
 
+_OF_THE_EAR = (ev.Transcript, ev.TurnVerdict)
 _OF_THE_PLAYER = (ev.PlaybackStarted, ev.PlaybackHeld, ev.PlaybackDropped, ev.PlaybackDone)
 _AS_IT_IS = (Place.RECOVERING, Place.FAULTED, Place.TERMINATING)
 _NO_CONVERSATION = (Place.PREPARING, Place.IDLE, Place.SUSPENDED, *_AS_IT_IS)
@@ -296,6 +297,7 @@ class Conversation:
             heard.confidence,
             heard.changed_at,
             heard.tracker.stability(self.heard_until),
+            heard.finished,
         )
 
     def clock_of(self, sample: int) -> float:
@@ -356,7 +358,7 @@ class Conversation:
 
     def _lives(self, event: ev.TurnEvent) -> bool:
         """Whether the turn that the event came out of is still going on."""
-        if isinstance(event, ev.Transcript):
+        if isinstance(event, _OF_THE_EAR):
             return self.hearing is not None and event.turn == self.hearing.turn
         alive = [self.answer, self.draft, self.parked]
         if isinstance(event, _OF_THE_PLAYER):

@@ -47,7 +47,7 @@ def _decide(c: Conversation, frame: ev.SoundFrame) -> TurnDecision:
     if c.policy.speech_started_at is None:
         return decision
     if decision.speaking:
-        heard.flushed = False
+        heard.flushed, heard.finished = False, None
     elif decision.silence_ms >= c.tuning.turn.flush_after_ms:
         _flush(c, heard)
     return decision
@@ -72,6 +72,8 @@ def _ask_for_last_word(c: Conversation, heard: Utterance) -> None:
     if not heard.flushed:
         heard.flushed = True
         c.do(cmd.FlushRecogniser(heard.turn))
+        if c.tuning.turn.judges_sound:
+            c.do(cmd.JudgeEnd(heard.turn, heard.since, c.heard_until))
 
 
 # -- frames -------------------------------------------------------------------
@@ -238,6 +240,14 @@ def transcript_while_held(c: Conversation, event: ev.Event) -> None:
 def transcript_while_interrupted(c: Conversation, event: ev.Event) -> None:
     """More words of the utterance that interrupted."""
     _take(c, event)
+
+
+def turn_verdict(c: Conversation, event: ev.Event) -> None:
+    """How the pause sounds, unless it is over: the next one is judged anew."""
+    assert isinstance(event, ev.TurnVerdict)
+    ended = c.policy.speech_ended_at
+    if c.hearing is not None and ended is not None and ended <= event.until:
+        c.hearing.finished = event.probability
 
 
 # -- the wake word ----------------------------------------------------------------
