@@ -110,7 +110,7 @@ def _recogniser() -> VoskRecogniser:
 
 def _cuts(utterance: Utterance, decided: Sequence[int]) -> list[Cut]:
     starts = [pause.start for pause in utterance.pauses]
-    following = [*starts[1:], utterance.end]
+    following = [*starts, utterance.end][1:]
     return [
         Cut(pause.kind, any(pause.start <= at < until for at in decided))
         for pause, until in zip(utterance.pauses, following, strict=True)
