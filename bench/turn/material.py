@@ -156,6 +156,8 @@ PEOPLE = (
 _TAKES = 2
 """How often each recording is cut anew."""
 _WORDS_A_PAUSE = 5
+_LEAST_WORD = RATE // 10
+"""What the recogniser finds in less at the end is a breath."""
 
 
 def utterances(seed: int = SEED) -> list[Utterance]:
@@ -254,6 +256,7 @@ def _words_of(signal: Signal) -> list[SpokenWord]:
     return [
         SpokenWord(word["word"], int(word["start"] * RATE), int(word["end"] * RATE))
         for word in found
+        if word["start"] * RATE < len(signal) - _LEAST_WORD
     ]
 
 
