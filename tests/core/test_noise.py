@@ -107,3 +107,18 @@ def test_it_is_never_zero_and_never_above_what_was_heard(
         level = floor.update(SoundFrame(0.0, number * FRAME, FRAME, energy, vad))
         assert QUIETEST <= level <= loudest + 1e-12
         assert math.isfinite(level)
+
+
+def test_a_frame_that_is_as_likely_speech_as_not_does_not_raise_it() -> None:
+    floor = NoiseFloor()
+    for number, (energy, vad) in enumerate([(0.001, 0.0)] * 10 + [(0.1, 0.5)] * 900, 1):
+        floor.update(SoundFrame(0.0, number * 160, 160, energy, vad))
+    assert floor.level == 0.001
+
+
+def test_a_second_is_over_with_its_last_frame() -> None:
+    floor = NoiseFloor()
+    for number in range(1, 101):
+        assert not floor._past
+        floor.update(SoundFrame(0.0, number * 160, 160, 0.001, 0.0))
+    assert list(floor._past) == [0.001]

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from edgevoice.core.events import Transcript, Word
 from edgevoice.core.stability import StabilityTracker, common_prefix
+from edgevoice.core.turn import Utterance
 from tests.core.ear import ms
 
 
@@ -105,3 +107,15 @@ def test_common_prefix() -> None:
     assert common_prefix([], ["a"]) == 0
     same = ["a", "b"]
     assert common_prefix(same, same) == 2
+
+
+def test_a_final_is_stable_at_once_however_early() -> None:
+    tracker = StabilityTracker()
+    tracker.update("turn on", ms(100), final=True)
+    assert tracker.stability(ms(100)) == 1.0
+
+
+def test_the_utterance_tells_its_tracker_what_is_final() -> None:
+    utterance = Utterance(1, 0, StabilityTracker())
+    utterance.take(Transcript(0.0, 1, "turn on", ms(100), True, (Word("turn", 0.9),)))
+    assert utterance.tracker.stability(ms(100)) == 1.0

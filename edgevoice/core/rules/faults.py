@@ -167,7 +167,7 @@ def _engine_failed(c: Conversation, event: ev.Fault) -> None:
 
 
 def _device_failed(c: Conversation, event: ev.Fault) -> None:
-    device_lost(c, ev.DeviceLost(event.at, _device(event), event.reason))
+    device_lost(c, ev.DeviceLost(event.at, _device(event)))
 
 
 def _unknown(c: Conversation, event: ev.Fault) -> None:

@@ -161,7 +161,7 @@ def settled(c: Conversation, event: ev.Event) -> None:
     closing, heard = c.closing, c.hearing
     if closing is not None:
         closing.times.listening = c.now
-    c.move(Place.LISTENING, Cause.SETTLED, None if heard is None else heard.turn)
+    c.move(Place.LISTENING, Cause.SETTLED)
     if heard is None or not heard.by_button:
         c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
     else:
