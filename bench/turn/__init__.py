@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from bench.rows import Row, row
 from bench.turn import plot
 from bench.turn.house import House, Remembered, Verdicts, heed
@@ -30,6 +32,8 @@ PICTURE = Path(__file__).parents[2] / "docs" / "turn.svg"
 TIMEOUTS_MS = (300, 500, 700, 1000, 1500)
 """What others wait: pipecat and LiveKit 300 to 500, Home Assistant 700, most on a Pi 1000 on."""
 JUDGES = ("easyturn", "smart_turn", "easyturn+smart_turn")
+BASELINE = "silence 700 ms"
+"""Home Assistant's, and the nearest to what the default profile waits."""
 TARGETS = {"easyturn, default": 5.0, "easyturn, aggressive": 8.0}
 """Cut-offs in percent."""
 
@@ -66,7 +70,8 @@ def rows() -> list[Row]:
     """The figures of the suite; takes about ten minutes."""
     outcomes = measure(utterances(), policies())
     PICTURE.write_text(plot.render(outcomes))
-    return [figure for outcome in outcomes for figure in _figures(outcome)]
+    (baseline,) = (outcome for outcome in outcomes if outcome.name == BASELINE)
+    return [figure for outcome in outcomes for figure in figures(outcome, baseline)]
 
 
 def policies() -> dict[str, Turn]:
@@ -98,8 +103,8 @@ def measure(said: Sequence[Utterance], compared: dict[str, Turn]) -> list[Outcom
         for name, turn in compared.items():
             recogniser = Remembered(_recogniser, memory)
             decided = House(Tuning(turn=turn), recogniser, judge).hear(heeded)
-            cuts[name] += _cuts(utterance, decided)
-            waits[name].append(_wait_ms(utterance, decided))
+            cuts[name] += cuts_of(utterance, decided)
+            waits[name].append(wait_ms(utterance, decided))
     return [Outcome(name, tuple(cuts[name]), tuple(waits[name])) for name in compared]
 
 
@@ -108,23 +113,27 @@ def _recogniser() -> VoskRecogniser:
     return VoskRecogniser(resolve("vosk-small-en-us-0.15", Role.ASR))
 
 
-def _cuts(utterance: Utterance, decided: Sequence[int]) -> list[Cut]:
+def cuts_of(utterance: Utterance, decided: Sequence[int]) -> list[Cut]:
+    """What the decisions at these samples were to its pauses."""
     starts = [pause.start for pause in utterance.pauses]
-    following = [*starts[1:], utterance.end]
+    following = [*starts, utterance.end][1:]
     return [
         Cut(pause.kind, any(pause.start <= at < until for at in decided))
         for pause, until in zip(utterance.pauses, following, strict=True)
     ]
 
 
-def _wait_ms(utterance: Utterance, decided: Sequence[int]) -> float:
+def wait_ms(utterance: Utterance, decided: Sequence[int]) -> float:
+    """From its end to the first decision after it."""
     after = [at for at in decided if at >= utterance.end]
     return (after[0] - utterance.end) * 1000 / RATE if after else AFTER_S * 1000
 
 
-def _figures(outcome: Outcome) -> list[Row]:
+def figures(outcome: Outcome, baseline: Outcome) -> list[Row]:
+    """The rows of one policy, each beside what the baseline makes of the same."""
     name, target = outcome.name, TARGETS.get(outcome.name)
-    wait = row("turn", f"{name}: end of speech to decision", "ms", outcome.waits_ms)
+    usual = float(np.median(baseline.waits_ms))
+    wait = row("turn", f"{name}: end of speech to decision", "ms", outcome.waits_ms, baseline=usual)
     cut = row(
         "turn",
         f"{name}: cut-offs",
@@ -132,9 +141,16 @@ def _figures(outcome: Outcome) -> list[Row]:
         [outcome.share()],
         target=f"<= {target:g} %" if target else "",
         holds=outcome.share() <= target if target else None,
+        baseline=baseline.share(),
     )
     parts = [
-        row("turn", f"{name}: cut-offs, {kind}", "%", [outcome.share(kind)])
+        row(
+            "turn",
+            f"{name}: cut-offs, {kind}",
+            "%",
+            [outcome.share(kind)],
+            baseline=baseline.share(kind),
+        )
         | {"n": sum(each.kind == kind for each in outcome.cuts)}
         for kind in outcome.kinds
         if not name.startswith("silence")

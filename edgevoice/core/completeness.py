@@ -30,10 +30,14 @@ def _ends_in_open_word(spoken: Sequence[str], lexicon: Lexicon) -> bool:
 
 
 def _lacks_object(spoken: Sequence[str], lexicon: Lexicon) -> bool:
-    """A verb that needs an object, unless a question asks for it: "what should i buy"."""
+    """A verb that needs an object, unless a question asks for it: "what should i buy".
+
+    After an article it is a noun: "give me a call".
+    """
+    *_, before, last = ("", *spoken)
     return (
-        len(spoken) > 1
-        and spoken[-1] in lexicon.object_verbs
+        before not in {"", *lexicon.determiners}
+        and last in lexicon.object_verbs
         and find_phrase(spoken[:-1], lexicon.interrogatives) is None
     )
 

@@ -123,5 +123,7 @@ def _quiet(machine: Machine) -> Iterator[str]:
             f"{len(noisy)} figures vary by more than {_NOISY:.0%}: something else is running; "
             "measure again when it is quiet"
         )
+    if machine.untried:
+        yield f"no time was left to try other values of {' and '.join(machine.untried)}"
     if machine.lateness is None:
         yield "no microphone could be opened: audio.period_ms is left as it is"

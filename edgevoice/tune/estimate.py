@@ -33,7 +33,7 @@ BOARDS = {
 def estimate(machine: Machine, model_gb: float | None, board: str) -> Iterator[str]:
     """Lines for the user, each with a range."""
     there = BOARDS[board]
-    here = machine.voice[0].pace.median
+    here = min(voice.pace.median for voice in machine.voice)
     slower = [factor / here for factor in there.voice]
     heard = [machine.recogniser.median * times for times in slower]
     ears = [machine.ear.median * times / 10 for times in slower]

@@ -61,6 +61,8 @@ class Machine:
     """Paces are real-time factors."""
     lateness: Figure | None
     """How late a block of the microphone may come, milliseconds; None without a microphone."""
+    untried: tuple[str, ...] = ()
+    """Keys of which other values were not measured, for want of time."""
 
     @property
     def figures(self) -> Iterator[Figure]:
@@ -85,16 +87,16 @@ def measure(
     workshop = Workshop(settings)
     until = time.monotonic() + _ENOUGH_S
     tell("the voice")
-    wanted = candidates(settings.tts.threads, cores)
-    voice = tuple(_voice(settings, n) for n in _while_time_lasts(wanted, until))
+    voices = candidates(settings.tts.threads, cores)
+    voice = tuple(_voice(settings, n) for n in _while_time_lasts(voices, until))
     sound = spoken(workshop.synthesiser())
     tell("echo canceller, speech detector and wake word")
     ear = _ear(workshop, sound)
     tell("the recogniser")
     recogniser = _recogniser(workshop.recogniser(), sound)
     tell("the language model")
-    wanted = candidates(settings.llm.threads, most_for_model(cores))
-    models = [_model(settings, n) for n in _while_time_lasts(wanted, until)]
+    minds = candidates(settings.llm.threads, most_for_model(cores))
+    models = [_model(settings, n) for n in _while_time_lasts(minds, until)]
     tell("the microphone")
     return Machine(
         cores=cores,
@@ -104,6 +106,14 @@ def measure(
         prefill=models[0][1],
         voice=voice,
         lateness=_lateness(microphone, settings.audio.period_ms),
+        untried=tuple(
+            key
+            for key, wanted, tried in (
+                ("tts.threads", voices, voice),
+                ("llm.threads", minds, models),
+            )
+            if len(tried) < len(wanted)
+        ),
     )
 
 
@@ -248,4 +258,4 @@ def blocks(sound: Samples, size: int) -> Iterator[Samples]:
 
 
 def _label(engine: str, threads: int) -> str:
-    return f"{engine}, {threads or 'its own'} threads"
+    return f"{engine} (threads: {threads or 'auto'})"

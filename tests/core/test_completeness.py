@@ -27,6 +27,7 @@ def test_an_open_word_promises_more(text: str) -> None:
         "what did", "how do i", "do i", "when does the next", "what did the president",
         "i think that we", "could you explain to me how", "find out which",
         "is there", "set a timer", "how far is it", "remind",
+        "remind me to call", "play some quite", "switch off the light in the living",
         "if it rains tomorrow", "when i come home in the evening",
         "before you switch off the lights", "when the washing machine is done",
     ],
@@ -47,7 +48,8 @@ def test_a_sentence_without_an_object_a_noun_a_verb_or_a_clause_promises_more(te
         "tell me more", "how long", "how does it work", "is that right", "are you sure",
         "if it rains tomorrow remind me to take an umbrella", "when is christmas",
         "when i come home turn on the heating", "before midnight", "after you", "in berlin",
-        "when does the next train leave", "hello", "because i like it",
+        "when does the next train leave", "hello", "because i like it", "give me a call",
+        "whom did he call",
     ],
 )  # fmt: skip
 def test_complete_in_english(text: str) -> None:

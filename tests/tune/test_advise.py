@@ -143,3 +143,14 @@ def test_an_estimate_is_a_range(board: str) -> None:
     assert len(lines) == 4
     assert all(" to " in line for line in lines)
     assert len(list(estimate(machine(), None, board))) == 3
+
+
+def test_what_was_not_tried_is_told() -> None:
+    advice = advise(machine(untried=("llm.threads",)), Settings(), SMALL, [SMALL])
+    assert advice.hints == ("no time was left to try other values of llm.threads",)
+
+
+def test_an_estimate_goes_by_the_number_of_threads_that_was_fastest() -> None:
+    slow, fast = engine(1, 50, pace=0.5), engine(2, 50, pace=0.25)
+    both = list(estimate(machine(voice=(slow, fast)), None, "pi4"))
+    assert both == list(estimate(machine(voice=(fast,)), None, "pi4"))

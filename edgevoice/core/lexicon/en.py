@@ -26,7 +26,8 @@ _RELATIONAL = """
 _ATTRIBUTES = """
     new, old, big, small, large, long, short, good, bad, nice, great, young, whole, entire, main,
     next, same, better, quiet, loud, cold, hot, warm, fresh, red, green, blue, black, white, german,
-    french, english, american, nearest, closest, cheapest, most, very, really, half
+    french, english, american, nearest, closest, cheapest, most, very, really, quite, rather,
+    extremely, half, living, dining, shopping, washing, swimming, parking
 """
 _HESITATIONS = "um, uh, uhm, er, erm, eh, hm, hmm, mmm, you know, i mean, well, let me see"
 
@@ -86,7 +87,7 @@ ENGLISH = Lexicon(
     object_verbs=phrase_set("""
         set, add, put, give, show, bring, send, buy, find, make, take, remind, explain, switch,
         want, need, calculate, translate, convert, spell, define, schedule, wrote, invented,
-        discovered, built, painted, would, going
+        discovered, built, painted, call, visit, invite, fetch, include, contain, would, going
     """),
     auxiliaries=phrase_set("""
         do, does, did, don't, doesn't, didn't, can, could, will, would, should, shall, may, might,
