@@ -21,8 +21,7 @@ readonly TOOL=install HOME_OF_IT=/opt/edgevoice
 readonly DESTDIR=${DESTDIR:+$(realpath -m "$DESTDIR")} BINDIR=${BINDIR:-/usr/local/bin}
 # The service must find its Python, so it is the system's and none of somebody's own.
 PYTHON=/usr/bin/python3
-caller=$HOME
-[[ -z ${SUDO_USER:-} ]] || caller=$(getent passwd "$SUDO_USER" | cut -d: -f6)
+caller=$(getent passwd "${SUDO_USER:-$(id -un)}" | cut -d: -f6)
 readonly caller
 if [[ $DESTDIR ]]; then
     readonly WORK=.cache KEPT=$caller/.cache/edgevoice/wheels
