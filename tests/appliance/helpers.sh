@@ -1,4 +1,5 @@
 # Before each script that the tests send.  Seconds are the machine's own.
+# shellcheck shell=bash disable=SC2034
 lines=$(echo /sys/devices/platform/gpio-sim.0/gpiochip*)
 card=/sys/bus/platform/drivers/snd_aloop
 press() { echo pull-down >"$lines/sim_gpio17/pull"; }

@@ -147,9 +147,9 @@ def test_a_purge_leaves_nothing(appliance, before, installed):
 
 
 @pytest.fixture(scope="module")
-def made(appliance, before, installed):
+def made(appliance, before):
     """By make install, with the program as the package has it, so that nothing is fetched."""
-    assert everything(appliance) - before == set()
+    ok(appliance, "dpkg --purge edgevoice")
     ok(appliance, "mkdir -p /opt/edgevoice")
     program = "/mnt/house/build/deb/opt/edgevoice/.venv"
     ok(appliance, f"cp -r --preserve=timestamps {program} /opt/edgevoice")
@@ -161,7 +161,7 @@ def make(machine: Machine, what: str = "install") -> str:
 
 
 def test_make_install_brings_it_up(appliance, made):
-    assert "done" in made
+    assert "done, but it does not listen yet" in made  # there is no microphone
     assert service(appliance) == "activating"
     assert ok(appliance, "systemctl is-enabled edgevoice") == "enabled\n"
 
@@ -188,7 +188,7 @@ def test_make_uninstall_leaves_configuration_and_models(appliance, made):
     assert ok(appliance, f"cat {CONFIG}") == OURS
     assert ok(appliance, "ls /var/lib/edgevoice/models")
     left = {path for path in everything(appliance) if "edgevoice" in path}
-    allowed = ("/etc/edgevoice", "/var/lib/edgevoice", "edgevoice:", "audio:")
+    allowed = ("/etc/edgevoice", "/var/lib/edgevoice", "edgevoice:", "audio:", "gpio:", "spi:")
     assert [path for path in left if not path.startswith(allowed)] == []
 
 
