@@ -1,50 +1,53 @@
 """How much of the wait is thinking: with speculation and without, in the same run.
 
 ``think`` asks the model after histories of several lengths.  The voice has its own suite,
-`bench.speak`, whose first audio is shown here as well.  ``end of turn`` holds a
-conversation of short questions in the room; the end of speech and the first audio are
-taken from script and recording.  The waterfall of one turn is left in docs/latency.svg.
+`bench.speak`, whose first audio is shown here as well.  ``end of turn`` asks short questions
+in the room, in paced time (`bench.paced`); the end of speech and the first audio are taken
+from script and loudspeaker.  The waterfall of one turn is left in docs/latency.svg.
 """
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from bench import speak, waterfall
-from bench.conversation import hold, waits_of
+from bench.questions import THREADS, Held, House
 from bench.rows import Row, row
 from edgevoice.adapters.llama import LlamaModel
-from edgevoice.core.commands import Message
+from edgevoice.core.commands import Message, TurnRecord
+from edgevoice.core.easyturn import SHORT_UTTERANCE
 from edgevoice.core.tuning import HistoryTuning, Turn
 from edgevoice.engines import Workshop
-from edgevoice.settings.schema import PROFILES, Settings
+from edgevoice.settings.schema import PROFILES, Llm, Settings
 
 RUNS = 6
 HISTORIES = (0, 4, 12)
 """Exchanges before the question."""
 SCENE = Path(__file__).parent / "scenes" / "questions.yaml"
 PICTURE = Path(__file__).parents[1] / "docs" / "latency.svg"
-_SHORT_ANSWERS = "llm: {max_tokens: 24}\n"
+ANSWER_TOKENS = 24
+DEFAULT, WITHOUT = "default", "default without speculation"
+AGGRESSIVE, SILENCE = "aggressive", "plain silence without speculation"
+_OFF = "speculation: {read_ahead: false, answers: 0}\n"
 CASES = {
-    "default": _SHORT_ANSWERS,
-    "default, without speculation": (
-        _SHORT_ANSWERS + "speculation: {read_ahead: false, answers: 0}\n"
-    ),
-    "aggressive": _SHORT_ANSWERS + "profile: aggressive\n",
+    DEFAULT: "profile: default\n",
+    WITHOUT: _OFF,
+    AGGRESSIVE: "profile: aggressive\n",
+    SILENCE: _OFF + "turn: {policy: silence}\n",
 }
-_SHORT_UTTERANCE = 20
+"""What each device is configured with."""
+TARGETS_MS = {DEFAULT: (680, 900), AGGRESSIVE: (350, 900)}
+"""p50 and p95."""
 
 Chat = list[Message]
 
 
 def rows() -> list[Row]:
-    """The figures of the suite; takes less than four minutes."""
+    """The figures of the suite; takes about six minutes."""
     first_audio = [row | {"suite": "latency"} for row in speak.rows() if row["unit"] == "ms"]
     return [*think(), *first_audio, *end_of_turn()]
 
@@ -121,59 +124,53 @@ def _never() -> bool:
 
 def end_of_turn() -> list[Row]:
     """End of speech to first audio out, whole device, and where the time went."""
-    outs = {case: hold(SCENE, settings) for case, settings in CASES.items()}
-    on, off = (waterfall.turns(outs[case] / "events.jsonl") for case in tuple(CASES)[:2])
+    settings = Settings(llm=Llm(threads=THREADS, max_tokens=ANSWER_TOKENS))
+    house = House(SCENE, settings)
+    held = {case: house.hold(configuration) for case, configuration in CASES.items()}
+    on, off = (waterfall.turns(held[case].trace) for case in (DEFAULT, WITHOUT))
     PICTURE.write_text(waterfall.render(*waterfall.typical(on, off)))
-    rows = [row for case, out in outs.items() for row in _figures(case, out)]
-    without = next(r for r in rows if r["metric"] == _response("default, without speculation"))
-    for each in rows:
-        if each["metric"] == _response("default"):
-            each["baseline"] = without["p50"]
-    return rows
+    baseline = float(np.median(held[WITHOUT].waits_ms))
+    return [row for case in CASES for row in _figures(case, held[case], baseline)]
 
 
-def _response(case: str) -> str:
-    return f"end of speech to first audio out, {case}"
-
-
-def _figures(case: str, out: Path) -> list[Row]:
-    report = json.loads((out / "report.json").read_text())
-    turns = [turn for turn in report["turns"] if turn["response_ms"] is not None]
-    response = row("latency", _response(case), "ms", waits_of(out, report))
-    hidden = row(
-        "latency",
-        f"of it no deliberate wait, {case}",
-        "ms",
-        [turn["response_ms"] - _deliberate_ms(case, turn) for turn in turns],
-    )
-    if case == "default":
-        response |= {"target": "p50 <= 680 ms, p95 <= 900 ms"}
-        response |= {"holds": response["p50"] <= 680 and response["p95"] <= 900}
+def _figures(case: str, held: Held, baseline: float) -> list[Row]:
+    response = _row("end of speech to first audio out", case, "ms", held.waits_ms)
+    response["baseline"] = None if case == WITHOUT else baseline
+    if case in TARGETS_MS:
+        p50, p95 = TARGETS_MS[case]
+        response["target"] = f"p50 <= {p50} ms, p95 <= {p95} ms"
+        response["holds"] = response["p50"] <= p50 and response["p95"] <= p95
+    deliberate = [
+        turn.response_ms - _deliberate_ms(case, turn)
+        for turn in held.turns
+        if turn.response_ms is not None
+    ]
+    hidden = _row("of it no deliberate wait", case, "ms", deliberate)
+    if case == DEFAULT:
         hidden |= {"target": "p50 <= 50 ms", "holds": hidden["p50"] <= 50}
-    elif case == "aggressive":
-        response |= {"target": "p50 <= 350 ms", "holds": response["p50"] <= 350}
-    starved = float(report["process"]["starved_blocks"])
+    starved = _row("blocks in which the voice ran dry", case, "", [held.starved])
+    wasted = [float(turn.wasted_tokens) for turn in held.turns]
     return [
         response,
         hidden,
-        row("latency", f"drafts of a turn, {case}", "", [float(t["drafts"]) for t in turns]),
-        row(
-            "latency",
-            f"tokens of a turn thrown away, {case}",
-            "",
-            [float(t["wasted_tokens"]) for t in turns],
-        ),
-        row("latency", f"blocks in which the voice ran dry, {case}", "", [starved], target="0")
-        | {"holds": starved == 0},
+        _row("tokens of a turn thrown away", case, "", wasted),
+        _row("questions cut off or not answered", case, "", [held.cut_off + held.unanswered]),
+        starved | {"target": "0", "holds": held.starved == 0},
     ]
 
 
-def _deliberate_ms(case: str, turn: dict[str, Any]) -> float:
+def _row(metric: str, case: str, unit: str, values: Sequence[float]) -> Row:
+    return row("latency", f"{metric}, {case}", unit, values)
+
+
+def _deliberate_ms(case: str, turn: TurnRecord) -> float:
     """The silence and the hysteresis that the profile asks for."""
-    profile = PROFILES["aggressive" if case == "aggressive" else "default"]
+    profile = PROFILES["aggressive" if case == AGGRESSIVE else "default"]
     policy = Turn(
         **{key.partition(".")[2]: value for key, value in profile.items() if "turn." in key}
     )
-    short = len(turn["heard"]) < _SHORT_UTTERANCE
+    short = len(turn.heard) < SHORT_UTTERANCE
     silence = policy.min_silence_short_utterance_ms if short else policy.min_silence_to_speak_ms
+    if case == SILENCE:
+        return policy.min_silence_to_speak_ms
     return silence + (0 if policy.hysteresis_overlaps_silence else policy.hysteresis_window_ms)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edgevoice.ports import (
+    EndOfTurn,
     LanguageModel,
     Recogniser,
     SpeechDetector,
@@ -23,10 +24,12 @@ from edgevoice.ports import (
 from edgevoice.settings.schema import Settings
 from edgevoice.stages.echo import EchoControl
 
+_END_OF_TURN = ("smart-turn-v3.2", "end-of-turn")
+
 
 @dataclass
 class Engines:
-    """One of each."""
+    """One of each that is needed."""
 
     echo: EchoControl
     detector: SpeechDetector
@@ -34,6 +37,8 @@ class Engines:
     recogniser: Recogniser
     model: LanguageModel
     synthesiser: Synthesiser
+    end_of_turn: EndOfTurn | None = None
+    """None where ``turn.policy`` has no use for one."""
 
 
 class Workshop:
@@ -49,6 +54,7 @@ class Workshop:
             model = pool.submit(self.language_model)
             voice = pool.submit(self.synthesiser)
             wake = pool.submit(self.wake)
+            end_of_turn = pool.submit(self.end_of_turn)
             return Engines(
                 echo=self.echo(),
                 detector=self.detector(),
@@ -56,6 +62,7 @@ class Workshop:
                 recogniser=recogniser.result(),
                 model=model.result(),
                 synthesiser=voice.result(),
+                end_of_turn=end_of_turn.result(),
             )
 
     def require(self, parts: Sequence[str]) -> None:
@@ -67,8 +74,11 @@ class Workshop:
             "think": (settings.llm.model, "llm"),
             "speak": (settings.tts.voice, "tts"),
         }
+        if settings.turn.judges_sound:
+            named["judge_end"] = _END_OF_TURN
         for part in parts:
-            self._path(*named[part])
+            if part in named:
+                self._path(*named[part])
 
     def echo(self) -> EchoControl:
         """Echo cancellation, or none."""
@@ -104,6 +114,14 @@ class Workshop:
         from edgevoice.adapters.vosk import VoskRecogniser
 
         return VoskRecogniser(self._path(self._settings.recogniser.model, "asr"))
+
+    def end_of_turn(self) -> EndOfTurn | None:
+        """The judge of pauses, if the turn policy wants one."""
+        if not self._settings.turn.judges_sound:
+            return None
+        from edgevoice.adapters.smart_turn import SmartTurn
+
+        return SmartTurn(self._path(*_END_OF_TURN))
 
     def language_model(self) -> LanguageModel:
         """The language model."""

@@ -88,6 +88,19 @@ class Resampler(Protocol):
         """The rest of the stream, which ends here."""
 
 
+class Follower(Protocol):
+    """Brings a stream to another clock."""
+
+    def follow(self, ppm: float) -> None:
+        """From now on what comes in runs ``ppm`` parts per million faster than what is to go out.
+
+        The stream goes on without a jump.
+        """
+
+    def process(self, block: Samples) -> Samples:
+        """Take a block at 16 kHz; about as much comes back."""
+
+
 class EchoCanceller(Protocol):
     """Takes the device's own voice out of what the microphone hears."""
 
@@ -177,6 +190,17 @@ class Recogniser(Protocol):
 
         The utterance goes on: what `accept` returns later has this text in front.
         """
+
+
+class EndOfTurn(Protocol):
+    """Tells by the sound of a pause whether who spoke has finished."""
+
+    @property
+    def window(self) -> int:
+        """Samples at 16 kHz that it listens to; more are of no use."""
+
+    def probability(self, audio: Samples) -> float:
+        """Probability, 0 to 1, that who spoke in ``audio`` has finished at its end."""
 
 
 class LanguageModel(Protocol):

@@ -48,6 +48,14 @@ class FlushRecogniser(TurnCommand):
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeEnd(TurnCommand):
+    """Tell by the sound from sample ``since`` to ``until`` whether the user has finished."""
+
+    since: int
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
 class StopRecognising(TurnCommand):
     """The utterance is over or was none: forget it."""
 

@@ -39,6 +39,7 @@ from edgevoice.core.turn import Answer, Kind, Utterance
 KEPT_TRANSITIONS = 20
 """How many transitions are remembered for the owner (CON-003)."""
 
+_OF_THE_EAR = (ev.Transcript, ev.TurnVerdict)
 _OF_THE_PLAYER = (ev.PlaybackStarted, ev.PlaybackHeld, ev.PlaybackDropped, ev.PlaybackDone)
 _AS_IT_IS = (Place.RECOVERING, Place.FAULTED, Place.TERMINATING)
 _NO_CONVERSATION = (Place.PREPARING, Place.IDLE, Place.SUSPENDED, *_AS_IT_IS)
@@ -276,16 +277,27 @@ class Conversation:
         assert self.answer is not None
         return self.answer
 
+    @property
+    def the_hearing(self) -> Utterance:
+        """The utterance, in a place where there always is one."""
+        assert self.hearing is not None
+        return self.hearing
+
+    @property
+    def the_judge(self) -> Judge:
+        """Of the hold, as long as there is one."""
+        assert self.judge is not None
+        return self.judge
+
     def linguistic(self) -> Linguistic:
         """What the turn policy is told of the utterance."""
-        heard = self.hearing
-        if heard is None:
-            return Linguistic("", None, self.heard_until, 1.0)
+        heard = self.the_hearing
         return Linguistic(
             heard.text,
             heard.confidence,
             heard.changed_at,
             heard.tracker.stability(self.heard_until),
+            heard.finished,
         )
 
     def clock_of(self, sample: int) -> float:
@@ -346,7 +358,7 @@ class Conversation:
 
     def _lives(self, event: ev.TurnEvent) -> bool:
         """Whether the turn that the event came out of is still going on."""
-        if isinstance(event, ev.Transcript):
+        if isinstance(event, _OF_THE_EAR):
             return self.hearing is not None and event.turn == self.hearing.turn
         alive = [self.answer, self.draft, self.parked]
         if isinstance(event, _OF_THE_PLAYER):

@@ -354,6 +354,7 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.Tick: _row("listening_tick", *_ANSWERED),
         },
     },
+    _rows((P.LISTENING, *_WAITING, P.HELD, P.INTERRUPTED), {ev.TurnVerdict: _row("turn_verdict")}),
     # -- thinking -----------------------------------------------------------
     _rows(
         _WAITING,
@@ -454,6 +455,7 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.SoundFrame: _row("frame_ignored"),
             ev.WakeHeard: _IGNORED,
             ev.Transcript: _IGNORED,
+            ev.TurnVerdict: _IGNORED,
             ev.PlaybackDone: _row("spoken_while_away"),
             ev.Say: _row("queue_announcement"),
             ev.EndConversation: _row("end_while_away"),

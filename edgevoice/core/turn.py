@@ -26,6 +26,8 @@ class Utterance:
     """The recogniser was asked for its last word in the present silence."""
     final: bool = False
     """The newest transcript is the answer to that, and nothing was said since."""
+    finished: float | None = None
+    """Probability by the sound of the present pause that the user has finished."""
     by_button: bool = False
     """The button is held: its release is the end of the turn."""
     released: bool = False

@@ -67,7 +67,7 @@ def play(settings: Settings, out: Path, say: Sequence[str], scene_file: Path | N
     _make_directory(out)
     scene = _scene(settings, say, scene_file)
     print("loading the engines and rehearsing the talker …", flush=True)
-    lines = rehearse(scene.lines, voice(scene.voice, _voice_maker(settings)), RATE)
+    lines = rehearse(scene.lines, voice(scene.voice, voice_maker(settings)), RATE)
     began = time.monotonic()
     with Room(scene, lines) as room, (out / "events.jsonl").open("w", encoding="utf-8") as file:
         world = app.World(room.microphone, room.speaker, NullLamps(), NullButton())
@@ -90,7 +90,7 @@ def play(settings: Settings, out: Path, say: Sequence[str], scene_file: Path | N
     return 0
 
 
-def _voice_maker(settings: Settings) -> VoiceMaker:
+def voice_maker(settings: Settings) -> VoiceMaker:
     """The talker may borrow the device's synthesiser; his voice is made another's."""
 
     def make(file: Path | None, length_scale: float) -> Synthesiser:

@@ -209,7 +209,7 @@ def test_an_unknown_policy_is_one_clear_line() -> None:
 def test_words_are_judged_once_and_not_once_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = itertools.count()
     monkeypatch.setattr(
-        "edgevoice.core.easyturn.ends_open", lambda text, lexicon: bool(next(calls) < 0)
+        "edgevoice.core.easyturn.promises_more", lambda text, lexicon: bool(next(calls) < 0)
     )
     ear = Ear()
     ear.listen(1000, **SILENCE)

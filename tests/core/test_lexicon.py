@@ -44,10 +44,15 @@ def test_find_phrase() -> None:
     assert find_phrase([], {"stop"}) is None
 
 
+OF_SOME_GRAMMARS = {"object_verbs", "nominatives", "particles", "particle_verbs"}
+
+
 @languages
 def test_every_language_is_complete(language: str) -> None:
     known = lexicon(language)
     for field in fields(Lexicon):
+        if field.name in OF_SOME_GRAMMARS:
+            continue
         assert getattr(known, field.name) not in (frozenset(), (), {}, ""), field.name
     assert set(known.labels) == set(Place)
     assert len(set(known.labels.values())) == len(Place)
