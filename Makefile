@@ -37,7 +37,7 @@ bench: setup-dev ## measure on the real engines (SUITE=core, speak, latency, tur
 soak-core: setup-dev ## a million random events through the conversation machine
 	@$(BIN)/python -m tests.core.soak
 
-mutants: setup-dev ## change every function of the core, one change at a time: does a test fail? (an hour)
+mutants: setup-dev ## change every function of the core, one change at a time: does a test fail? (half an hour)
 	@$(BIN)/pip install --quiet mutmut==3.8.1
 	@PATH="$(CURDIR)/$(BIN):$$PATH" nice -n 19 $(BIN)/mutmut run --max-children $(or $(JOBS),1)
 	@$(BIN)/python -m tests.mutants
