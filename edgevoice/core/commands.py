@@ -64,9 +64,14 @@ class SetMicrophone(Command):
 
 @dataclass(frozen=True, slots=True)
 class Generate(TurnCommand):
-    """Answer ``messages``; the tokens come back with this turn's id."""
+    """Answer ``messages``; the tokens come back with this turn's id.
+
+    ``heard`` is the question alone, in which an intent may be found; empty when
+    the model is asked once more, with what its tools have brought.
+    """
 
     messages: tuple[Message, ...]
+    heard: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,7 @@ class Prefill(TurnCommand):
     """Read ``messages`` ahead of a `Generate` that will begin with them; nothing comes back."""
 
     messages: tuple[Message, ...]
+    heard: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +148,17 @@ class DropPlayback(TurnCommand):
 
 @dataclass(frozen=True, slots=True)
 class PlayEarcon(Command):
-    """Play a short sound: ``ready``, ``wake``, ``close``, ``error`` or ``mute``."""
+    """Play a short sound: ``ready``, ``wake``, ``close``, ``error``, ``mute`` or ``alarm``."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RingOver(Command):
+    """A timer or alarm rings no more; ``stopped`` when somebody stopped it."""
+
+    ring: int
+    stopped: bool
 
 
 # -- the world -------------------------------------------------------------

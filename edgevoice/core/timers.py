@@ -18,6 +18,7 @@ class Timer(Enum):
     PROGRESS = "progress"
     HEARTBEAT = "heartbeat"
     REOPEN = "reopen"
+    RING = "ring"
 
 
 class Timers:

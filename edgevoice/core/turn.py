@@ -91,6 +91,18 @@ class Times:
 
 
 @dataclass
+class Ring:
+    """A timer or an alarm that is due and that nobody has stopped."""
+
+    id: int
+    text: str
+    began: float | None = None
+    """When it was first heard, on the monotonic clock."""
+    rounds: int = 0
+    """How often it has sounded or spoken."""
+
+
+@dataclass
 class Answer:
     """What the device says, or is about to say."""
 
@@ -128,6 +140,10 @@ class Answer:
     """Those that are not back yet."""
     results: list[str] = field(default_factory=list)
     """What they brought, until the model gets it."""
+    said_of: list[str] = field(default_factory=list)
+    """What each of them wants to be said; empty where the model finds the words."""
+    direct: bool = False
+    """An intent called them: the model is not asked."""
     rounds: int = 0
     """How often tools were called for the same question before."""
     long_running: bool = False

@@ -51,7 +51,7 @@ def test_every_language_is_complete(language: str) -> None:
     assert set(known.labels) == set(Place)
     assert len(known.progress) >= 3
     assert len(known.check_ins) >= 2
-    assert set(known.phrases) == {"no_answer", "unavailable", "summary"}
+    assert set(known.phrases) == {"no_answer", "unavailable", "tool_failed", "summary"}
 
 
 @languages

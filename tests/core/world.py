@@ -73,6 +73,7 @@ EVENTS: dict[type[ev.Event], Make] = {
     ev.Suspend: lambda w: ev.Suspend(w.at, "reload"),
     ev.Resume: lambda w: ev.Resume(w.at),
     ev.Say: lambda w: ev.Say(w.at, w.pick("The tea is ready.", "Rain is coming.", "")),
+    ev.Rings: lambda w: ev.Rings(w.at, w.pick(1, 2), "Your tea is ready."),
     ev.Ask: lambda w: ev.Ask(w.at, w.pick("what is new", "how are you", " ")),
     ev.Shutdown: lambda w: ev.Shutdown(w.at),
     ev.SoundFrame: lambda w: w.frame(w.pick(0.001, 0.01, 0.1), w.pick(0.02, 0.4, 0.95)),
@@ -81,10 +82,16 @@ EVENTS: dict[type[ev.Event], Make] = {
     ev.Token: lambda w: ev.Token(w.at, w.turn, w.pick("The sea ", "is deep. ", "And, ", "👍 ")),
     ev.ReplyDone: lambda w: ev.ReplyDone(w.at, w.turn, w.pick("stop", "length")),
     ev.ToolCalled: lambda w: ev.ToolCalled(
-        w.at, w.turn, w.pick(*range(6)), "clock", "{}", w.pick(False, True)
+        w.at, w.turn, w.pick(*range(6)), "clock", "{}", w.pick(False, True), w.pick(False, True)
     ),
     ev.TaskBeat: lambda w: ev.TaskBeat(w.at, w.turn, w.call),
-    ev.ToolDone: lambda w: ev.ToolDone(w.at, w.turn, w.call, w.pick("noon", "x" * 5000)),
+    ev.ToolDone: lambda w: ev.ToolDone(
+        w.at,
+        w.turn,
+        w.call,
+        w.pick("noon", "x" * 5000, "", '{"error": "x"}'),
+        w.pick("", "It is noon."),
+    ),
     ev.PieceBuffered: lambda w: w.piece(),
     ev.PlaybackStarted: lambda w: ev.PlaybackStarted(w.at, w.turn),
     ev.PlaybackHeld: lambda w: ev.PlaybackHeld(w.at, w.turn, w.position),
@@ -99,6 +106,7 @@ SAID = (
     "stop",
     "okay",
     "thank you",
+    "turn off the alarm",
     "what about the moon and",
     "uh huh",
     "no wait tell me more",
@@ -110,7 +118,9 @@ RARE = (ev.Shutdown, ev.Fault, ev.DeviceLost, ev.Suspend, ev.Mute, ev.EndConvers
 
 LIKELY: dict[Place, tuple[type[ev.Event], ...]] = {
     Place.PREPARING: (ev.Ready, ev.DeviceFound, ev.PartRebuilt),
-    Place.IDLE: (ev.WakeHeard, ev.StartConversation, ev.ButtonPressed, ev.Say, ev.Ask),
+    Place.IDLE: (
+        ev.WakeHeard, ev.StartConversation, ev.ButtonPressed, ev.Say, ev.Ask, ev.Rings,
+    ),
     Place.LISTENING: (ev.Transcript, ev.Transcript, ev.ButtonReleased, ev.PieceBuffered),
     Place.WAITING_FOR_LLM: (ev.Token, ev.Token, ev.ReplyDone, ev.ToolCalled, ev.PieceBuffered),
     Place.TOOL_EXECUTING: (ev.ToolDone, ev.PieceBuffered, ev.Transcript, ev.ToolCalled),
@@ -261,12 +271,15 @@ class Model:
         self._let_out: set[int] = set()
         self._records: set[int] = set()
         self._microphone = True
+        self._rings: set[int] = set()
         self.moves: set[tuple[Place, str, Place]] = set()
 
     def handle(self, event: ev.Event) -> list[cmd.Command]:
         """One event through the core, and all that must hold before and after."""
         before, alive = self._place, self._alive(event)
         commands = self._core.handle(event)
+        if isinstance(event, ev.Rings) and self._core.place is not Place.TERMINATING:
+            self._rings.add(event.ring)
         if alive:
             self._note(event)
         elif isinstance(event, ev.DeviceFound) and event.device is Device.MICROPHONE:
@@ -391,6 +404,10 @@ class Model:
         assert not (command.device is Device.MICROPHONE and self._core.muted)
 
     # -- the world
+
+    def _on_ringover(self, command: cmd.RingOver) -> None:
+        assert command.ring in self._rings, "an alarm ends twice"
+        self._rings.discard(command.ring)
 
     def _on_transition(self, command: cmd.Transition) -> None:
         assert command.source is self._place

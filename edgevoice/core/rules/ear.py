@@ -8,6 +8,7 @@ from edgevoice.core.conversation import Conversation
 from edgevoice.core.policy import Blocker, TurnDecision, TurnState
 from edgevoice.core.rules import steps
 from edgevoice.core.rules.ending import act
+from edgevoice.core.rules.ringing import is_ringing
 from edgevoice.core.rules.silence import cancel_answer, commit, hold
 from edgevoice.core.rules.utterance import begin_utterance
 from edgevoice.core.table import Cause, Place
@@ -193,14 +194,16 @@ def _take(c: Conversation, event: ev.Event) -> Utterance:
 def transcript(c: Conversation, event: ev.Event) -> None:
     """More words; after the button's release the final is the end of the turn."""
     heard = _take(c, event)
-    if heard.released and heard.final:
+    if c.rings and c.lexicon.silences(heard.text):
+        steps.stop_ringing(c, Cause.USER_STOP)
+    elif heard.released and heard.final:
         if heard.text:
             steps.end_turn(c, Cause.BUTTON_RELEASED)
         else:
             steps.go_idle(c, Cause.USER_SILENT)
-    elif heard.final and heard.text:
+    elif heard.final and heard.text and not is_ringing(c):
         # The wait for the end of the turn is time enough to read the prompt.
-        c.do(cmd.Prefill(heard.turn, c.history.messages(heard.text)))
+        c.do(cmd.Prefill(heard.turn, c.history.messages(heard.text), heard.text))
 
 
 def transcript_while_thinking(c: Conversation, event: ev.Event) -> None:
@@ -267,7 +270,7 @@ def wake_again(c: Conversation, event: ev.Event) -> None:
     begin_utterance(c, heard.end)
     _mark_called(c)
     if c.place is Place.LISTENING:
-        c.timers.clear(Timer.PATIENCE, Timer.RELEASED)
+        c.timers.clear(Timer.PATIENCE, Timer.RELEASED, Timer.RING)
         c.after(c.tuning.timeouts.listening_s, Timer.PLACE)
         c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
 

@@ -27,17 +27,22 @@ _REST_RETRY_S = 10.0
 def fault(c: Conversation, event: ev.Event) -> None:
     """Each kind has its own way; too many of one kind open the breaker.
 
-    A model that will be asked again has not failed yet.
+    A model that will be asked again has not failed yet.  Without one there is
+    still all that needs none, so its breaker only ends the patience with it.
     """
     assert isinstance(event, ev.Fault)
     if event.turn is not None and event.kind is not ev.FaultKind.ENGINE and _is_stale(c, event):
         c.stale += 1
     elif event.fatal:
         _give_up(c, Cause.ERROR, fatal=True)
-    elif not _will_be_retried(c, event) and c.breakers[event.kind].fault(c.now):
+    elif _opens_breaker(c, event) and event.kind is not ev.FaultKind.LLM:
         _give_up(c, Cause.BREAKER_OPEN, fatal=False)
     else:
         _WAYS[event.kind](c, event)
+
+
+def _opens_breaker(c: Conversation, event: ev.Fault) -> bool:
+    return not _will_be_retried(c, event) and c.breakers[event.kind].fault(c.now)
 
 
 def _is_stale(c: Conversation, event: ev.Fault) -> bool:

@@ -64,7 +64,7 @@ def thinking_tick(c: Conversation, event: ev.Event) -> None:
     elif timer is Timer.RETRY:
         ask_again(c, answer)
     elif timer is Timer.PLACE and answer.kind is Kind.REPLY:
-        apologise(c, answer)
+        apologise(c, answer, "unavailable")
     else:
         give_up_speaking(c, answer)
 
@@ -79,12 +79,17 @@ def retry_or_apologise(c: Conversation, answer: Answer) -> None:
         c.after(waits[answer.retries], Timer.RETRY)
         answer.retries += 1
     else:
-        apologise(c, answer)
+        apologise(c, answer, "unavailable")
 
 
 def can_retry(c: Conversation, answer: Answer) -> bool:
-    """Whether the model may be asked again without anybody noticing."""
+    """Whether the model may be asked again without anybody noticing.
+
+    One that has failed for several questions is asked once for each, and no more.
+    """
     retries = len(c.tuning.recovery.llm_retries_s)
+    if c.breakers[ev.FaultKind.LLM].is_open(c.now):
+        return False
     return answer.kind is Kind.REPLY and answer.retries < retries and not answer.text
 
 
@@ -101,11 +106,11 @@ def ask_again(c: Conversation, failed: Answer) -> None:
     steps.send_prompt(c, answer)
 
 
-def apologise(c: Conversation, failed: Answer) -> None:
-    """Give the answer up and say so."""
+def apologise(c: Conversation, failed: Answer, phrase: str = "no_answer") -> None:
+    """Give the answer up and say so, by the name of a phrase of the lexicon."""
     cancel_answer(c)
-    phrase = c.lexicon.phrases["no_answer"]
-    answer = steps.say(c, phrase, Kind.PHRASE, failed.heard, failed.utterance)
+    text = c.lexicon.phrases[phrase]
+    answer = steps.say(c, text, Kind.PHRASE, failed.heard, failed.utterance)
     answer.times.decided = failed.times.decided
     answer.times.speech_ended = failed.times.speech_ended
     answer.retries = failed.retries
