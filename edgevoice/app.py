@@ -9,7 +9,6 @@ own inbox.
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 import threading
@@ -17,6 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -30,12 +30,15 @@ from edgevoice.errors import DeviceError, EdgeVoiceError
 from edgevoice.ports import Button, Lamps, Microphone, Speaker
 from edgevoice.runtime.driver import Driver, Recorder, Route
 from edgevoice.settings.schema import Settings, tuning
+from edgevoice.skillset import Skills
 from edgevoice.stages.capture import Capture, MicrophoneOrder, Reference
 from edgevoice.stages.listen import Listen, WakeGate
 from edgevoice.stages.play import Play
 from edgevoice.stages.recognise import RecogniseStage
 from edgevoice.stages.speak import Speak
 from edgevoice.stages.think import Think
+from edgevoice.stages.tools import Tools
+from edgevoice.stages.understand import Understand
 
 log = logging.getLogger(__name__)
 
@@ -69,8 +72,28 @@ class Watcher(Protocol):
         """Something worth a line; never words that were said."""
 
 
+class SkillsDevice:
+    """The device as skills see it: `edgevoice.ports.Device`."""
+
+    def __init__(self, play: Play) -> None:
+        self._play = play
+        self.last_answer = ""
+
+    @property
+    def volume(self) -> int:
+        """Loudness of the voice, 0 to 100."""
+        return round(100 * self._play.volume)
+
+    @volume.setter
+    def volume(self, percent: int) -> None:
+        self._play.volume = percent / 100
+
+
 class EdgeVoice:
-    """The assistant, whole.  Use as a context manager: it runs inside."""
+    """The assistant, whole.  Use as a context manager: it runs inside.
+
+    ``state`` is the directory for what survives a restart (None: the daemon's own).
+    """
 
     def __init__(
         self,
@@ -79,6 +102,7 @@ class EdgeVoice:
         engines: Engines,
         watchers: Sequence[Watcher] = (),
         recorder: Callable[[Conversation], Recorder] | None = None,
+        state: Path | None = None,
     ) -> None:
         from edgevoice.adapters.resample import SoxrResampler
 
@@ -98,6 +122,12 @@ class EdgeVoice:
             post, engines.synthesiser, lambda: self.play.rate, SoxrResampler, self.play.post
         )
         self.think = Think(post, engines.model)
+        self._device = SkillsDevice(self.play)
+        self.skills = Skills(settings, self._device, post, state)
+        self.understand = Understand(
+            post, self.skills.intents, self.think.post, self.skills.examples
+        )
+        self.tools = Tools(post, self.skills.tools)
         self.recognise = RecogniseStage(post, engines.recogniser)
         wake = settings.wake_word
         gate = WakeGate(wake.threshold, wake.threshold_while_speaking, wake.patience)
@@ -126,6 +156,7 @@ class EdgeVoice:
                 self.play,
                 self.speak,
                 self.think,
+                self.understand,
                 self.recognise,
                 self.listen,
                 self.capture,
@@ -135,6 +166,9 @@ class EdgeVoice:
             self._wait_for_sound()
             self._world.button.start(self._pressed, self._released)
             stack.callback(self._world.button.close)
+            stack.callback(self.tools.stop)
+            self.skills.start()
+            stack.callback(self.skills.stop)
             self._closing = stack.pop_all()
         self.post(ev.Ready(time.monotonic()))
         return self
@@ -177,7 +211,7 @@ class EdgeVoice:
 
     def _routes(self) -> dict[type[Any], Route]:
         """Who carries out what."""
-        recognise, think, speak = self.recognise.post, self.think, self.speak
+        recognise, understand, speak = self.recognise.post, self.understand, self.speak
         play, capture = self.play, self.capture
         return {
             cmd.Recognise: recognise,
@@ -186,11 +220,11 @@ class EdgeVoice:
             cmd.SetMicrophone: lambda c: capture.post(
                 MicrophoneOrder.OPEN if c.open else MicrophoneOrder.CLOSE
             ),
-            cmd.Generate: think.post,
-            cmd.Prefill: think.post,
-            cmd.CancelGeneration: lambda c: think.cancel(c.turn),
-            cmd.RunTool: self._no_such_tool,
-            cmd.CancelTool: lambda c: None,
+            cmd.Generate: understand.post,
+            cmd.Prefill: understand.post,
+            cmd.CancelGeneration: self._stop_thinking,
+            cmd.RunTool: self.tools.run,
+            cmd.CancelTool: self.tools.cancel,
             cmd.Synthesise: speak.post,
             cmd.EndSpeech: speak.post,
             cmd.CancelSynthesis: lambda c: speak.cancel(c.turn),
@@ -198,7 +232,8 @@ class EdgeVoice:
             cmd.HoldPlayback: lambda c: play.hold(c.turn),
             cmd.ResumePlayback: lambda c: play.resume(c.turn, c.position),
             cmd.DropPlayback: lambda c: play.drop(c.turn),
-            cmd.PlayEarcon: lambda c: play.chime(c.name) if self._earcons else None,
+            cmd.PlayEarcon: lambda c: play.chime(c.name) if self._is_heard(c.name) else None,
+            cmd.RingOver: self.skills.ring_over,
             cmd.Transition: self._moved,
             cmd.TurnRecord: self._turn_over,
             cmd.Refused: lambda c: self._notice("refused", place=c.place.value, event=c.event),
@@ -208,10 +243,13 @@ class EdgeVoice:
             cmd.Exit: self._exit,
         }
 
-    def _no_such_tool(self, command: cmd.RunTool) -> None:
-        """No skill is installed: the model is told so."""
-        result = json.dumps({"error": f"there is no tool named {command.name}"})
-        self.post(ev.ToolDone(time.monotonic(), command.turn, command.call, result))
+    def _stop_thinking(self, command: cmd.CancelGeneration) -> None:
+        self.understand.cancel(command.turn)
+        self.think.cancel(command.turn)
+
+    def _is_heard(self, earcon: str) -> bool:
+        """An alarm is no ornament: it sounds whatever the owner thinks of the other sounds."""
+        return self._earcons or earcon == "alarm"
 
     def _moved(self, transition: cmd.Transition) -> None:
         self.listen.device_speaks = transition.target.state is State.SPEAKING
@@ -220,6 +258,8 @@ class EdgeVoice:
             watcher.moved(transition)
 
     def _turn_over(self, record: cmd.TurnRecord) -> None:
+        if record.heard and record.answered:
+            self._device.last_answer = record.answered
         for watcher in self._watchers:
             watcher.turn_over(record)
 

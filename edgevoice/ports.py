@@ -6,15 +6,15 @@ echo canceller onwards; microphones and speakers have a rate of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from edgevoice.core.commands import Message
-from edgevoice.core.events import SpokenWord, Word
+from edgevoice.core.events import Event, SpokenWord, Word
 from edgevoice.core.lamps import Pattern
 
 Samples: TypeAlias = npt.NDArray[np.int16]
@@ -200,3 +200,72 @@ class Button(Protocol):
 
     def close(self) -> None:
         """Call nothing any more."""
+
+
+# -- skills ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool that is wanted; ``arguments`` are JSON values by name."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    long_running: bool = False
+
+
+class Sentences(Protocol):
+    """Finds sentences that are known by their templates."""
+
+    def match(self, text: str) -> tuple[str, Mapping[str, Any]] | None:
+        """Name and slots of the template that ``text`` fits best, if it fits one whole."""
+
+
+class Intents(Protocol):
+    """Knows what needs no language model.  Looking has no effect."""
+
+    def match(self, text: str) -> Call | None:
+        """The tool that ``text``, a whole utterance in small letters, asks for."""
+
+
+class Task(Protocol):
+    """What a running tool knows of its call."""
+
+    def cancelled(self) -> bool:
+        """Whether nobody waits for the result any more."""
+
+    def beat(self) -> None:
+        """Show that the work goes on; for tools that take long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call."""
+
+    result: str = ""
+    """For the language model: text, or JSON; an object with an ``error`` key is a failure."""
+    spoken: str = ""
+    """What is to be said of it; empty: the model, if it has asked, finds the words."""
+    then: Event | None = None
+    """What the house is told when the result has been handed over."""
+
+
+class Toolbox(Protocol):
+    """Runs tools."""
+
+    def run(self, name: str, arguments: str, task: Task) -> Outcome:
+        """Run ``name`` with ``arguments``, a JSON object; never raises.
+
+        Blocks for as long as the tool takes.
+        """
+
+
+class Device(Protocol):
+    """What skills may do to the device itself; each returns at once."""
+
+    volume: int
+    """Loudness of the voice, 0 to 100."""
+
+    @property
+    def last_answer(self) -> str:
+        """What it said last in answer to something; empty before that."""

@@ -20,7 +20,7 @@ BLOCK = 320
 SILENT, VOICE, PHRASE = 0, 6000, 12_000
 """What a sample of silence, of the user's voice and of the wake phrase is."""
 
-STAGES = ["driver", "play", "speak", "think", "recognise", "listen", "capture"]
+STAGES = ["driver", "play", "speak", "think", "understand", "recognise", "listen", "capture"]
 QUESTION = "tell me about the sea"
 
 

@@ -160,7 +160,8 @@ class Play(Stage[Chunk | End]):
         self, events: Post, speaker: Speaker, reference: Reference, volume: float = 1.0
     ) -> None:
         super().__init__("play", events, capacity=4096)
-        self._volume = volume
+        self.volume = volume
+        """Factor of the voice, 0 to 1; what is buffered already keeps its own."""
         self._speaker = speaker
         self._reference = reference
         self._tracks: dict[int, Track] = {}
@@ -272,7 +273,7 @@ class Play(Stage[Chunk | End]):
             track.piece, track.piece_start = chunk.piece, track.length
         start = track.piece_start
         words = tuple(SpokenWord(w.text, start + w.start, start + w.end) for w in chunk.words)
-        track.append((chunk.samples * self._volume).astype(np.int16))
+        track.append((chunk.samples * self.volume).astype(np.int16))
         self.emit(
             PieceBuffered(
                 time.monotonic(), chunk.turn, chunk.piece, words, track.length, chunk.rate

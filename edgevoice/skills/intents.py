@@ -1,0 +1,26 @@
+"""Intents: the tool that a sentence asks for, without the language model."""
+
+from __future__ import annotations
+
+from edgevoice.ports import Call, Sentences
+from edgevoice.skills.registry import Registry
+from edgevoice.skills.slots import arguments
+
+
+class TemplateIntents:
+    """Looks sentences up in templates; what does not fit the tool's schema is no match."""
+
+    def __init__(self, sentences: Sentences, tools: Registry) -> None:
+        self._sentences = sentences
+        self._tools = tools
+
+    def match(self, text: str) -> Call | None:
+        """The tool that ``text`` asks for."""
+        found = self._sentences.match(text)
+        if found is None:
+            return None
+        name, slots = found
+        values = arguments(slots)
+        if values is None or not self._tools.accepts(name, values):
+            return None
+        return Call(name, values, self._tools[name].long_running)

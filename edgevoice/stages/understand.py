@@ -1,0 +1,77 @@
+"""Understand: what needs no language model.
+
+Thread ``understand``.  Commanded by the driver: prompts, on their way to the language
+model, through the inbox.  Owns the intents.  It stands before `edgevoice.stages.think`,
+so that a model that is slow, hangs or is broken keeps nobody from setting a timer.
+Blocks on nothing.
+
+Looking a prompt up has no effect: a match is told to the core, which decides
+whether the tool is run.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Sequence
+
+from edgevoice.core.commands import Generate, Prefill
+from edgevoice.core.events import FaultKind, ToolCalled
+from edgevoice.ports import Call, Intents
+from edgevoice.runtime.stage import Post, TurnStage, place_of
+
+log = logging.getLogger(__name__)
+
+Think = Callable[[Generate | Prefill], object]
+
+
+class Understand(TurnStage[Generate | Prefill]):
+    """Answers a prompt with a tool call if an intent is found in it, else hands it on.
+
+    ``examples`` are looked up before the first prompt: the first match in each
+    list of numbers builds it, which takes a tenth of a second.
+    """
+
+    fault_kind = FaultKind.UNKNOWN
+
+    def __init__(
+        self, events: Post, intents: Intents, think: Think, examples: Sequence[str] = ()
+    ) -> None:
+        super().__init__("understand", events, capacity=16)
+        self._intents = intents
+        self._think = think
+        self._examples = examples
+        self._last: tuple[str, Call | None] = ("", None)
+
+    def opened(self) -> None:
+        """Warm up."""
+        for example in self._examples:
+            self._match(example)
+
+    def work(self, message: Generate | Prefill, cancelled: Callable[[], bool]) -> None:
+        """One prompt; the model need not read ahead what it will not be asked."""
+        call = self._match(message.heard)
+        if call is None:
+            self._think(message)
+        elif isinstance(message, Generate):
+            arguments = json.dumps(call.arguments, ensure_ascii=False)
+            self.emit(
+                ToolCalled(
+                    time.monotonic(), message.turn, 0, call.name, arguments,
+                    call.long_running, direct=True,
+                )
+            )  # fmt: skip
+
+    def _match(self, heard: str) -> Call | None:
+        """The call that is meant; the prompt is mostly what was read ahead just before."""
+        if heard != self._last[0]:
+            self._last = (heard, self._found(heard))
+        return self._last[1]
+
+    def _found(self, heard: str) -> Call | None:
+        try:
+            return self._intents.match(heard) if heard else None
+        except Exception as error:  # a template that goes wrong must not cost the answer
+            log.error("no intents: %s", place_of(error))
+            return None
