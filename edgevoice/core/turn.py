@@ -32,6 +32,8 @@ class Utterance:
     """The button was released: the next final ends the turn."""
     called: bool = False
     """It begins right behind the wake phrase, whose end may still be in it."""
+    addressed: bool = False
+    """It was begun with the wake word: it is for the device, whatever else goes on."""
     cut: bool = False
     """It had lasted too long and was answered as it stood: what goes on is no part of it."""
     asked: bool = False
@@ -100,6 +102,8 @@ class Ring:
     """When it was first heard, on the monotonic clock."""
     rounds: int = 0
     """How often it has sounded or spoken."""
+    last: float = 0.0
+    """When it last did."""
 
 
 @dataclass

@@ -188,3 +188,42 @@ def test_an_announcement_waits_until_it_was_stopped():
     assert not talk.all(cmd.Synthesise)
     talk.press()
     assert talk.last(cmd.Synthesise).text == "Rain is coming."
+
+
+def test_it_is_silent_while_somebody_speaks_until_the_words_are_known():
+    """A "stop" that the device talks over is one that it does not hear."""
+    talk = ringing()
+    talk.wait(1.5)
+    talk.speak(0.6)
+    talk.wait(0.3)
+    assert not talk.all(cmd.Synthesise)
+    assert alarms(talk) == 1
+    talk.hear("stop")
+    assert cmd.RingOver(1, stopped=True) in talk.done
+
+
+def test_its_words_give_way_to_somebody_who_speaks_before_they_are_heard():
+    talk = ringing()
+    talk.wait(2.1)
+    talk.speak(0.3)
+    talk.synthesise()
+    assert talk.place is Place.LISTENING
+    talk.hear("stop")
+    assert cmd.RingOver(1, stopped=True) in talk.done
+
+
+def test_a_television_does_not_silence_it():
+    talk = ringing()
+    talk.wait(1)
+    talk.speak(8)
+    assert alarms(talk) + len(talk.all(cmd.Synthesise)) > 1
+
+
+def test_a_question_after_the_wake_word_and_a_pause_is_for_the_device():
+    """What is left of the wake phrase is forgotten, and not that the device was called."""
+    talk = ringing()
+    talk.wake()
+    talk.speak(0.2)
+    talk.wait(0.5)
+    talk.ask("what time is it")
+    assert talk.last(cmd.Generate).heard == "what time is it"

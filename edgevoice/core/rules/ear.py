@@ -65,6 +65,7 @@ def _flush(c: Conversation, heard: Utterance) -> None:
     if heard.called and ended is not None and ended - heard.since < tail:
         c.why = f"end of the wake phrase: {(ended - heard.since) * 1000 // ev.RATE} ms"
         begin_utterance(c, ended)
+        _mark_addressed(c)
     else:
         heard.flushed = True
         c.do(cmd.FlushRecogniser(heard.turn))
@@ -251,6 +252,12 @@ def _called(c: Conversation, event: ev.Event) -> ev.WakeHeard | None:
 def _mark_called(c: Conversation) -> None:
     if c.hearing is not None:
         c.hearing.called = True
+    _mark_addressed(c)
+
+
+def _mark_addressed(c: Conversation) -> None:
+    if c.hearing is not None:
+        c.hearing.addressed = True
 
 
 def wake(c: Conversation, event: ev.Event) -> None:

@@ -8,6 +8,7 @@ from edgevoice.core.bargein import just_spoken
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.rules import steps
 from edgevoice.core.rules.ending import act, finish, listen_on
+from edgevoice.core.rules.ringing import is_ringing, wait_for_words
 from edgevoice.core.rules.silence import cancel_answer, settle_closing
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
@@ -41,6 +42,9 @@ def speech_buffered(c: Conversation, event: ev.Event) -> None:
         return
     if c.place is Place.LISTENING and c.hearing is not None and c.hearing.text:
         cancel_answer(c)
+    elif is_ringing(c) and c.policy.speaking:
+        cancel_answer(c)
+        wait_for_words(c)
     else:
         steps.start_speaking(c, answer)
 
