@@ -25,7 +25,7 @@ lint: setup-dev ## style, types and import rules
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench: setup-dev ## measure on the real engines (SUITE=core, speak or conversation)
+bench: setup-dev ## measure on the real engines (SUITE=core, speak, intents or conversation)
 	@$(BIN)/python -m bench $(SUITE)
 
 soak-core: setup-dev ## a million random events through the conversation machine

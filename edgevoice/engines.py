@@ -22,6 +22,15 @@ from edgevoice.ports import (
 )
 from edgevoice.settings.schema import Settings
 
+TRUSTED_BYTES = 600_000_000
+"""A file of a model with about a billion parameters, at 4 bits each.
+
+The starter model, at 98 MB, is no help: see `bench.intents`.
+"""
+
+TOOLS_TOKENS = 2048
+"""Room for the list of tools, besides the conversation's; the device's own take 1,300."""
+
 
 @dataclass
 class Engines:
@@ -91,13 +100,22 @@ class Workshop:
         cores = os.cpu_count() or 1
         return LlamaModel(
             self._path(llm.model, "llm"),
-            context_tokens=self._settings.history.context_tokens,
+            context_tokens=self._settings.history.context_tokens
+            + (TOOLS_TOKENS if self.model_uses_tools else 0),
             # With cores to spare the recogniser and the audio keep one for themselves.
             threads=llm.threads or (cores - 1 if cores > 2 else cores),
             max_tokens=llm.max_tokens,
             temperature=llm.temperature,
             repeat_penalty=llm.repeat_penalty,
         )
+
+    @property
+    def model_uses_tools(self) -> bool:
+        """Whether the language model is trusted with the tools."""
+        llm = self._settings.llm
+        if llm.tools != "auto":
+            return llm.tools == "on"
+        return self._path(llm.model, "llm").stat().st_size >= TRUSTED_BYTES
 
     def synthesiser(self) -> Synthesiser:
         """The voice."""

@@ -141,12 +141,38 @@ class Recogniser(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool that is wanted; ``arguments`` are JSON values by name."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    long_running: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A tool as the language model gets to know it."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    """JSON schema of an object."""
+    long_running: bool = False
+
+
 class LanguageModel(Protocol):
     """Generates answers as a stream of text."""
 
-    def reply(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> Iterator[str]:
+    tools: Sequence[Offer]
+    """What it may call; set before the first question."""
+
+    def reply(
+        self, messages: Sequence[Message], cancelled: Callable[[], bool]
+    ) -> Iterator[str | Call]:
         """Yield the answer piece by piece; stop soon after ``cancelled`` is true.
 
+        A call of a tool is the last piece.
         Raises `edgevoice.errors.EngineError` when the model fails.
         """
 
@@ -203,15 +229,6 @@ class Button(Protocol):
 
 
 # -- skills ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A tool that is wanted; ``arguments`` are JSON values by name."""
-
-    name: str
-    arguments: Mapping[str, Any]
-    long_running: bool = False
 
 
 class Sentences(Protocol):

@@ -120,6 +120,13 @@ class Llm:
     max_tokens: int = knob(
         160, "Longest answer; 160 tokens are about 120 words.", unit="tokens", ge=8, le=4096
     )
+    tools: str = knob(
+        "auto",
+        "Whether the model may use the tools: on, off, or auto: if its file has 600 MB or more. "
+        "The starter model calls them where nobody asked for it (make bench SUITE=intents); "
+        "what the sentences of docs/skills.md ask for works with any.",
+        choices=("auto", "on", "off"),
+    )
     temperature: float = knob(
         0.0, "0 always takes the likeliest word, which small models need; 1 varies freely.",
         ge=0, le=2,

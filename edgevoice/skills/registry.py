@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from edgevoice.errors import ConfigError
-from edgevoice.ports import Outcome, Task
+from edgevoice.ports import Offer, Outcome, Task
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +40,11 @@ class Tool:
     """JSON schema (draft 7) of the arguments, an object."""
     long_running: bool = False
     """A task: its progress is spoken, and it may take minutes."""
+
+    @property
+    def offer(self) -> Offer:
+        """As the language model gets to know it."""
+        return Offer(self.name, self.description, self.parameters, self.long_running)
 
 
 class Registry:
