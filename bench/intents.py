@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -54,7 +55,7 @@ def rows() -> list[Row]:
     for example in skills.examples:
         skills.intents.match(example)
     sentences = read()
-    model = by_model(settings, skills)
+    model = cache(by_model(settings, skills))
     templates = skills.intents.match
     figures = _figures("templates", templates, sentences, targets=(PRECISION, RECALL))
     figures += _figures("model alone", model, sentences)

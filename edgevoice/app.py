@@ -128,7 +128,7 @@ class EdgeVoice:
             post, self.skills.intents, self.think.post, self.skills.examples
         )
         self.tools = Tools(post, self.skills.tools)
-        if self._workshop.model_uses_tools:
+        if engines.model_uses_tools:
             engines.model.tools = [tool.offer for tool in self.skills.tools]
         self.recognise = RecogniseStage(post, engines.recogniser)
         wake = settings.wake_word

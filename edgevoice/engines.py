@@ -42,6 +42,8 @@ class Engines:
     recogniser: Recogniser
     model: LanguageModel
     synthesiser: Synthesiser
+    model_uses_tools: bool = False
+    """Whether the language model is to know of the tools."""
 
 
 class Workshop:
@@ -64,6 +66,7 @@ class Workshop:
                 recogniser=recogniser.result(),
                 model=model.result(),
                 synthesiser=voice.result(),
+                model_uses_tools=self.model_uses_tools,
             )
 
     def canceller(self) -> EchoCanceller:

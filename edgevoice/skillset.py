@@ -52,7 +52,7 @@ class Skills:
         self.tools.add(*(_command(tool).tool() for tool in settings.tools))
         self._add_installed()
         templates = with_sentences(language.sentences, settings.tools)
-        self.intents = TemplateIntents(HassilSentences(templates), self.tools)
+        self.intents = TemplateIntents(HassilSentences(templates), self.tools, language)
         self.examples = language.examples
 
     def _add_installed(self) -> None:

@@ -8,6 +8,9 @@ from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
+MAX_NAME_WORDS = 4
+"""A name in more words than this is a sentence of another meaning."""
+
 _UNITS = (("hour", 3600), ("minute", 60), ("second", 1))
 
 
@@ -29,6 +32,11 @@ class Language:
         """The answer ``key``; a value may also be asked for with a capital: ``{Label}``."""
         capitals = {name.capitalize(): _capital(value) for name, value in values.items()}
         return str(self._say[key]).format(**values, **capitals)
+
+    def is_name(self, name: str) -> bool:
+        """Whether ``name`` can be a name: short, and without words that join others."""
+        words = name.lower().split()
+        return 1 <= len(words) <= MAX_NAME_WORDS and not {*words} & {*self._words["no_names"]}
 
     def counted(self, key: str, number: int) -> str:
         """``key`` for one or for several."""

@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-MAX_NAME_WORDS = 4
-"""A name in more words than this is a sentence of another meaning."""
 
-
-def arguments(slots: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The arguments that ``slots`` mean; None when they mean nothing.
+def arguments(slots: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that ``slots`` mean.
 
     ``hour``, ``minute``, ``before`` and ``clock`` make one ``time``: "ten to eight" is
     hour 8 and before 10, and means 7:50.
     """
     values = dict(slots)
-    name = values.get("name")
-    if name is not None and not 1 <= len(str(name).split()) <= MAX_NAME_WORDS:
-        return None
     clock = values.pop("clock", None)
     hour, minute = values.pop("hour", None), values.pop("minute", 0)
     before = values.pop("before", 0)

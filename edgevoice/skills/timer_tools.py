@@ -221,16 +221,14 @@ def next_time(now: datetime, clock: str, period: str | None, day: str | None) ->
 
 
 def _hours(hour: int, period: str | None, *, tomorrow: bool) -> tuple[int, ...]:
-    """The hours of the day that an hour may mean, the earliest first."""
+    """The hours of the day that an hour may mean, the earliest first; twelve is noon."""
     if hour > 12 or hour == 0:
         return (hour,)
     if period == "am":
         return (hour % 12,)
     if period == "pm":
         return (hour % 12 + 12,)
-    if hour == 12:
-        return (12, 0)
-    return (hour,) if tomorrow else (hour, hour + 12)
+    return (hour,) if tomorrow or hour == 12 else (hour, hour + 12)
 
 
 def _is_at(entry: Entry, clock: str, period: str | None) -> bool:
