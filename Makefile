@@ -2,7 +2,7 @@
 
 BIN := .venv/bin
 
-.PHONY: help setup setup-dev run test lint bench soak-core clean
+.PHONY: help setup setup-dev run test test-appliance lint bench soak-core mutants clean
 
 help: ## show this
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST)
@@ -19,18 +19,26 @@ run: setup ## talk to it; without a microphone, hold the demo conversation
 test: lint ## check and test everything
 	@$(BIN)/python -m pytest
 
+test-appliance: setup-dev ## test the installed service: a real systemd, its watchdog, its journal
+	@$(BIN)/python -m pytest tests/appliance/nspawn_service.py
+
 lint: setup-dev ## style, types and import rules
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench: setup-dev ## measure on the real engines (SUITE=core, speak, intents or conversation)
+bench: setup-dev ## measure on the real engines (SUITE=core, speak, intents, conversation or footprint)
 	@$(BIN)/python -m bench $(SUITE)
 
 soak-core: setup-dev ## a million random events through the conversation machine
 	@$(BIN)/python -m tests.core.soak
 
+mutants: setup-dev ## change every function of the core, one change at a time: does a test fail? (an hour)
+	@$(BIN)/pip install --quiet mutmut==3.8.1
+	@PATH="$(CURDIR)/$(BIN):$$PATH" nice -n 19 $(BIN)/mutmut run --max-children $(or $(JOBS),1)
+	@$(BIN)/python -m tests.mutants
+
 clean: ## remove what was made here; kept wheels and models stay
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	rm -rf build dist demo edgevoice.egg-info
+	rm -rf build dist demo mutants edgevoice.egg-info

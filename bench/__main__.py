@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.rows import Row
 
-SUITES = ("core", "speak", "intents", "conversation")
+SUITES = ("core", "speak", "intents", "conversation", "footprint")
 RESULTS = Path(__file__).parent / "results"
 
 

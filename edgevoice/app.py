@@ -3,8 +3,8 @@
 Start: the engines are built (`edgevoice.engines`), the speaker and the microphone are
 opened, then the stages start from the loudspeaker back to the microphone, so
 that nobody posts to a stage that does not run yet.  READY is last, when the
-microphone has delivered sound.  Stop: upstream first, each stage through its
-own inbox.
+microphone has delivered sound and the core has taken it.  Stop: upstream first,
+each stage through its own inbox.
 """
 
 from __future__ import annotations
@@ -26,15 +26,20 @@ from edgevoice.core.conversation import Conversation
 from edgevoice.core.lamps import pattern
 from edgevoice.core.table import Place, State
 from edgevoice.engines import Engines, Workshop
-from edgevoice.errors import DeviceError, EdgeVoiceError
+from edgevoice.errors import DeviceError
+from edgevoice.parts import Parts
 from edgevoice.ports import Button, Lamps, Microphone, Speaker
 from edgevoice.runtime.driver import Driver, Recorder, Route
+from edgevoice.runtime.supervisor import HUNG_AFTER_S, Supervisor
+from edgevoice.runtime.watchdog import Counter
+from edgevoice.settings.effects import Changes, changes
 from edgevoice.settings.schema import Settings, tuning
 from edgevoice.skillset import Skills
 from edgevoice.stages.capture import Capture, MicrophoneOrder, Reference
-from edgevoice.stages.listen import Listen, WakeGate
+from edgevoice.stages.listen import Listen
 from edgevoice.stages.play import Play
 from edgevoice.stages.recognise import RecogniseStage
+from edgevoice.stages.soundcheck import SoundCheck, SoundCounts
 from edgevoice.stages.speak import Speak
 from edgevoice.stages.think import Think
 from edgevoice.stages.tools import Tools
@@ -89,6 +94,12 @@ class SkillsDevice:
         self._play.volume = percent / 100
 
 
+class _Thread(Protocol):
+    def start(self) -> None: ...
+
+    def stop(self) -> object: ...
+
+
 class EdgeVoice:
     """The assistant, whole.  Use as a context manager: it runs inside.
 
@@ -103,14 +114,17 @@ class EdgeVoice:
         watchers: Sequence[Watcher] = (),
         recorder: Callable[[Conversation], Recorder] | None = None,
         state: Path | None = None,
+        hung_after_s: float = HUNG_AFTER_S,
     ) -> None:
         from edgevoice.adapters.resample import SoxrResampler
 
         self._world = world
-        self._workshop = Workshop(settings)
         self._watchers = watchers
         self._closing = ExitStack()
         self._ended = threading.Event()
+        self._at_rest = threading.Event()
+        self._reloading = threading.Lock()
+        """Held while other settings are put in force."""
         self.status = 0
         core = Conversation(tuning(settings), time.monotonic())
         self._core = core
@@ -118,27 +132,25 @@ class EdgeVoice:
         post = self.driver.post
         reference = Reference()
         self.play = Play(post, world.speaker, reference, settings.audio.volume / 100)
-        self.speak = Speak(
-            post, engines.synthesiser, lambda: self.play.rate, SoxrResampler, self.play.post
-        )
-        self.think = Think(post, engines.model)
         self._device = SkillsDevice(self.play)
         self.skills = Skills(settings, self._device, post, state)
-        self.understand = Understand(
-            post, self.skills.intents, self.think.post, self.skills.examples
-        )
         self.tools = Tools(post, self.skills.tools)
-        if engines.model_uses_tools:
-            engines.model.tools = [tool.offer for tool in self.skills.tools]
-        self.recognise = RecogniseStage(post, engines.recogniser)
-        wake = settings.wake_word
-        gate = WakeGate(wake.threshold, wake.threshold_while_speaking, wake.patience)
-        self.listen = Listen(
-            post, engines.canceller, engines.detector, engines.wake, gate, self.recognise.post
+        offers = [tool.offer for tool in self.skills.tools]
+        self._parts = Parts(settings, engines, post, self.play, SoxrResampler, offers)
+        self.understand = Understand(
+            post, self.skills.intents, lambda c: self.think.post(c), self.skills.examples
         )
         self.capture = Capture(
-            post, world.microphone, reference, SoxrResampler.live, self.listen.post
+            post,
+            world.microphone,
+            reference,
+            SoxrResampler.live,
+            lambda heard: self.listen.post(heard),
         )
+        self._sound_check = SoundCheck(
+            self.sound_counts, lambda what, fields: self._notice(what, **fields)
+        )
+        self._supervisor = Supervisor(self._parts.by_name, post, hung_after_s)
         self._earcons = settings.audio.earcons
         self.driver.connect(self._routes())
 
@@ -153,16 +165,18 @@ class EdgeVoice:
             stack.callback(self._world.speaker.stop)
             self.capture.open()
             stack.callback(self._world.microphone.stop)
-            for stage in (
+            threads: tuple[_Thread, ...] = (
                 self.driver,
                 self.play,
-                self.speak,
-                self.think,
+                self._parts.speak,
+                self._parts.think,
                 self.understand,
-                self.recognise,
-                self.listen,
+                self._parts.recognise,
+                self._parts.listen,
                 self.capture,
-            ):
+                self._supervisor,
+            )
+            for stage in threads:
                 stage.start()
                 stack.callback(stage.stop)
             self._wait_for_sound()
@@ -187,13 +201,71 @@ class EdgeVoice:
 
     def _wait_for_sound(self) -> None:
         deadline = time.monotonic() + _FIRST_SOUND_S
-        while self.capture.end == 0:
+        while self._core.heard_until == 0:
             if time.monotonic() > deadline:
                 raise DeviceError(
                     f"the microphone delivered no sound within {_FIRST_SOUND_S:.0f} s",
                     "choose another with audio.input (edgevoice devices lists them)",
                 )
             time.sleep(0.005)
+
+    # -- the stages that run engines, as they are now -----------------------------------
+
+    @property
+    def listen(self) -> Listen:
+        """Echo cancellation, speech detection and wake word."""
+        return self._parts.listen.stage
+
+    @property
+    def recognise(self) -> RecogniseStage:
+        """Speech to text."""
+        return self._parts.recognise.stage
+
+    @property
+    def think(self) -> Think:
+        """The language model."""
+        return self._parts.think.stage
+
+    @property
+    def speak(self) -> Speak:
+        """Text to speech."""
+        return self._parts.speak.stage
+
+    # -- for whoever runs it --------------------------------------------------------------
+
+    @property
+    def settings(self) -> Settings:
+        """What is in force, but for keys that take a restart."""
+        return self._parts.settings
+
+    @property
+    def progress(self) -> Mapping[str, Counter]:
+        """What must go on for the device to be alive: sound in, decisions, sound out."""
+        return {
+            "capture": lambda: self.capture.progress,
+            "driver": lambda: self.driver.progress,
+            "speaker": lambda: self.play.progress,
+            "play": lambda: self.play.beat,
+        }
+
+    def reload(self, settings: Settings) -> Changes:
+        """Put other settings in force, from any thread; no conversation is dropped.
+
+        Engines that they change are built again when nobody talks.  The keys that take a
+        restart are in the result.  Raises `edgevoice.errors.ModelError` when a model that
+        they name is missing: then nothing has changed.
+        """
+        with self._reloading:
+            changed = changes(self.settings, settings)
+            Workshop(settings).require(changed.parts)
+            self._parts.settings = settings
+            self._parts.set_wake_word(settings.wake_word)
+            self._earcons = settings.audio.earcons
+            if "audio.volume" in changed.at_once:  # else it stays as it was said
+                self.play.volume = settings.audio.volume / 100
+            self.post(ev.Retuned(time.monotonic(), tuning(settings)))
+            self._supervisor.renew(changed.parts, self._at_rest)
+        return changed
 
     def post(self, event: ev.Event) -> bool:
         """Tell the conversation something, from any thread."""
@@ -202,6 +274,21 @@ class EdgeVoice:
     def wait(self, timeout: float | None = None) -> bool:
         """Until the conversation asks the process to end; false when it did not in time."""
         return self._ended.wait(timeout)
+
+    def sound_counts(self) -> SoundCounts:
+        """What went wrong with the sound so far, and how the clocks drift (any thread)."""
+        return SoundCounts(
+            microphone_xruns=self.capture.xruns,
+            speaker_xruns=self.play.xruns,
+            overruns=self.capture.lost,
+            starved=self.play.starved,
+            realigned=self.capture.realigned,
+            drift_ppm=self.capture.drift.ppm,
+        )
+
+    def look_after(self) -> None:
+        """Whoever waits for the end calls this now and then: it tells of what should be known."""
+        self._sound_check.look(time.monotonic())
 
     def _pressed(self) -> None:
         self.post(ev.ButtonPressed(time.monotonic()))
@@ -213,8 +300,8 @@ class EdgeVoice:
 
     def _routes(self) -> dict[type[Any], Route]:
         """Who carries out what."""
-        recognise, understand, speak = self.recognise.post, self.understand, self.speak
         play, capture = self.play, self.capture
+        recognise: Route = lambda c: self.recognise.post(c)  # noqa: E731 - the one at work then
         return {
             cmd.Recognise: recognise,
             cmd.FlushRecogniser: recognise,
@@ -222,14 +309,14 @@ class EdgeVoice:
             cmd.SetMicrophone: lambda c: capture.post(
                 MicrophoneOrder.OPEN if c.open else MicrophoneOrder.CLOSE
             ),
-            cmd.Generate: understand.post,
-            cmd.Prefill: understand.post,
+            cmd.Generate: self.understand.post,
+            cmd.Prefill: self.understand.post,
             cmd.CancelGeneration: self._stop_thinking,
             cmd.RunTool: self.tools.run,
             cmd.CancelTool: self.tools.cancel,
-            cmd.Synthesise: speak.post,
-            cmd.EndSpeech: speak.post,
-            cmd.CancelSynthesis: lambda c: speak.cancel(c.turn),
+            cmd.Synthesise: lambda c: self.speak.post(c),
+            cmd.EndSpeech: lambda c: self.speak.post(c),
+            cmd.CancelSynthesis: lambda c: self.speak.cancel(c.turn),
             cmd.StartPlayback: lambda c: play.let_out(c.turn),
             cmd.HoldPlayback: lambda c: play.hold(c.turn),
             cmd.ResumePlayback: lambda c: play.resume(c.turn, c.position),
@@ -240,7 +327,7 @@ class EdgeVoice:
             cmd.TurnRecord: self._turn_over,
             cmd.Refused: lambda c: self._notice("refused", place=c.place.value, event=c.event),
             cmd.Warn: lambda c: self._notice(c.what, turn=c.turn),
-            cmd.RebuildPart: lambda c: self._aside(lambda: self._rebuild(c.part)),
+            cmd.RebuildPart: self._rebuild,
             cmd.ReopenDevice: self._reopen,
             cmd.Exit: self._exit,
         }
@@ -255,7 +342,11 @@ class EdgeVoice:
 
     def _moved(self, transition: cmd.Transition) -> None:
         self.listen.device_speaks = transition.target.state is State.SPEAKING
-        self._world.lamps.show(pattern(transition.target))
+        if transition.target is Place.IDLE:
+            self._at_rest.set()
+        else:
+            self._at_rest.clear()
+        self._world.lamps.show(pattern(transition.target, self._core.fault_kind))
         for watcher in self._watchers:
             watcher.moved(transition)
 
@@ -279,19 +370,9 @@ class EdgeVoice:
         """What takes long must not keep the driver."""
         threading.Thread(target=work, name="aside", daemon=True).start()
 
-    def _rebuild(self, part: str) -> None:
-        """Build the engines of a stage again and put them in."""
-        self._notice("rebuild", part=part)
-        workshop = self._workshop
-        try:
-            if part == self.recognise.name:
-                self.recognise.replace(workshop.recogniser())
-            elif part == self.listen.name:
-                self.listen.replace(workshop.canceller(), workshop.detector(), workshop.wake())
-        except EdgeVoiceError as error:
-            self.post(ev.Fault(time.monotonic(), ev.FaultKind.ENGINE, part, str(error), fatal=True))
-        else:
-            self.post(ev.PartRebuilt(time.monotonic(), part))
+    def _rebuild(self, command: cmd.RebuildPart) -> None:
+        self._notice("rebuild", part=command.part)
+        self._supervisor.rebuild(command.part)
 
     def _exit(self, command: cmd.Exit) -> None:
         self.status = command.status

@@ -8,12 +8,12 @@ broken.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from edgevoice.ports import (
-    EchoCanceller,
     LanguageModel,
     Recogniser,
     SpeechDetector,
@@ -21,6 +21,7 @@ from edgevoice.ports import (
     WakeWord,
 )
 from edgevoice.settings.schema import Settings
+from edgevoice.stages.echo import EchoControl
 
 TRUSTED_BYTES = 600_000_000
 """A file of a model with about a billion parameters, at 4 bits each.
@@ -36,7 +37,7 @@ TOOLS_TOKENS = 2048
 class Engines:
     """One of each."""
 
-    canceller: EchoCanceller
+    echo: EchoControl
     detector: SpeechDetector
     wake: WakeWord
     recogniser: Recogniser
@@ -60,7 +61,7 @@ class Workshop:
             voice = pool.submit(self.synthesiser)
             wake = pool.submit(self.wake)
             return Engines(
-                canceller=self.canceller(),
+                echo=self.echo(),
                 detector=self.detector(),
                 wake=wake.result(),
                 recogniser=recogniser.result(),
@@ -69,12 +70,33 @@ class Workshop:
                 model_uses_tools=self.model_uses_tools,
             )
 
-    def canceller(self) -> EchoCanceller:
+    def require(self, parts: Sequence[str]) -> None:
+        """Look whether the models of these stages are there, without loading any."""
+        settings = self._settings
+        named = {
+            "listen": (settings.wake_word.model, "wake"),
+            "recognise": (settings.recogniser.model, "asr"),
+            "think": (settings.llm.model, "llm"),
+            "speak": (settings.tts.voice, "tts"),
+        }
+        for part in parts:
+            self._path(*named[part])
+
+    def echo(self) -> EchoControl:
         """Echo cancellation, or none."""
-        from edgevoice.adapters.aec import Passthrough, WebRtcEchoCanceller
+        from edgevoice.adapters.aec import (
+            NoEchoFilter,
+            Passthrough,
+            WebRtcEchoCanceller,
+            WebRtcHighPass,
+        )
+        from edgevoice.adapters.kalman import KalmanEchoFilter
 
         audio = self._settings.audio
-        return Passthrough() if audio.echo == "none" else WebRtcEchoCanceller(audio.delay_ms)
+        if audio.echo == "none":
+            return EchoControl(Passthrough(), NoEchoFilter(), WebRtcHighPass())
+        canceller = WebRtcEchoCanceller(audio.delay_ms)
+        return EchoControl(canceller, KalmanEchoFilter(), WebRtcHighPass())
 
     def detector(self) -> SpeechDetector:
         """Speech detection."""

@@ -48,6 +48,10 @@ class DeviceError(EdgeVoiceError, OSError):
     status = 69  # EX_UNAVAILABLE
 
 
+class AbsentError(DeviceError):
+    """A part is not there that the house can do without."""
+
+
 class EngineError(EdgeVoiceError, RuntimeError):
     """An engine failed while it worked."""
 

@@ -43,6 +43,10 @@ class Microphone(Protocol):
     def rate(self) -> int:
         """Samples per second, known once it is open."""
 
+    @property
+    def xruns(self) -> int:
+        """Blocks that were lost since it was made."""
+
     def start(self, deliver: Deliver, failed: Callable[[str], None]) -> None:
         """Open the stream.  ``failed`` is called once when it breaks later.
 
@@ -59,6 +63,10 @@ class Speaker(Protocol):
     @property
     def rate(self) -> int:
         """Samples per second, known once it is open."""
+
+    @property
+    def xruns(self) -> int:
+        """Blocks that were not there in time since it was made."""
 
     def start(self, fill: Fill, failed: Callable[[str], None]) -> None:
         """Open the stream.  ``failed`` is called once when it breaks later.
@@ -85,6 +93,36 @@ class EchoCanceller(Protocol):
 
     def process(self, near: Samples, far: Samples) -> Samples:
         """Cancel ``far`` in ``near``: `FRAME` samples each at 16 kHz, one call a frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class EchoFiltered:
+    """A block without its linear echo, and the RMS (of full scale) of the echo that was in it."""
+
+    samples: Samples
+    echo: float
+
+
+class EchoFilter(Protocol):
+    """Takes out of what the microphone hears what is linear in the device's own voice."""
+
+    @property
+    def block(self) -> int:
+        """Samples it wants at 16 kHz, a multiple of `FRAME`."""
+
+    @property
+    def delay_ms(self) -> float:
+        """How much later than the reference its echo arrives, as learned so far."""
+
+    def process(self, near: Samples, far: Samples) -> EchoFiltered:
+        """Cancel ``far`` in ``near``: `block` samples each at 16 kHz, one call a block."""
+
+
+class HighPass(Protocol):
+    """Takes out what is below speech: hum, rumble and a converter's offset."""
+
+    def process(self, near: Samples) -> Samples:
+        """The same number of samples at 16 kHz, not delayed; keeps state."""
 
 
 class SpeechDetector(Protocol):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from edgevoice import app
+from edgevoice.adapters.aec import NoEchoFilter
 from edgevoice.core import events as ev
 from edgevoice.core.table import Place, State
 from edgevoice.core.tuning import Timeouts
@@ -15,6 +16,7 @@ from edgevoice.errors import DeviceError, ModelError
 from edgevoice.ports import Hypothesis, Speech
 from edgevoice.runtime.stage import Stage
 from edgevoice.settings.schema import Settings
+from edgevoice.stages.echo import EchoControl
 
 BLOCK = 320
 SILENT, VOICE, PHRASE = 0, 6000, 12_000
@@ -27,6 +29,15 @@ QUESTION = "tell me about the sea"
 class Passthrough:
     def process(self, near, far):
         return near
+
+
+class Flat:
+    def process(self, near):
+        return near
+
+
+def no_echo(canceller=None):
+    return EchoControl(canceller or Passthrough(), NoEchoFilter(), Flat())
 
 
 class Loudness:
@@ -100,7 +111,7 @@ class Outside:
             return do
 
         methods = {action: staticmethod(noting(action, work)) for action, work in actions.items()}
-        return type(name, (), {"rate": self.rate, **methods})()
+        return type(name, (), {"rate": self.rate, "xruns": 0, **methods})()
 
     def _microphone(self):
         def start(deliver, failed):
@@ -161,7 +172,7 @@ class Witness:
 
 
 def engines():
-    return Engines(Passthrough(), Loudness(), Phrase(), OneQuestion(), OneAnswer(), Hum())
+    return Engines(no_echo(), Loudness(), Phrase(), OneQuestion(), OneAnswer(), Hum())
 
 
 @pytest.fixture
@@ -315,6 +326,19 @@ def test_the_end_of_the_conversation_machine_is_the_end_of_the_wait(outside, wit
         assert not house.wait(0.0)
         house.post(ev.Shutdown(time.monotonic()))
         assert house.wait()
+
+
+def test_what_goes_wrong_with_the_sound_is_told_at_most_once_a_minute(outside, witness, house):
+    with house:
+        outside.until(lambda: witness.places)
+        house.look_after()
+        assert witness.notes == []
+        house.capture._microphone.xruns = 2
+        assert house.sound_counts().microphone_xruns == 2
+        house.look_after()
+        house.capture._microphone.xruns = 5
+        house.look_after()
+    assert witness.notes == ["sound"]
 
 
 class Broken:

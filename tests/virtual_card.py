@@ -47,13 +47,15 @@ def missing() -> str:
     return " ".join(sorted(packages))
 
 
-@dataclass(frozen=True)
+@dataclass
 class VirtualCard:
-    """A running card; ``environment`` leads a process to it."""
+    """A card that can be unplugged; ``environment`` leads a process to it."""
 
     environment: dict[str, str]
     rate: int
-    daemon: subprocess.Popen[bytes]
+    command: list[str]
+    """Of the PulseAudio daemon."""
+    daemon: subprocess.Popen[bytes] | None = None
 
     def hear(self, samples: Samples) -> None:
         """Let the microphone hear mono samples at the card's rate; returns at their end."""
@@ -69,10 +71,19 @@ class VirtualCard:
             yield
             time.sleep(0.1)  # what was played last is on its way
 
+    def plug(self) -> None:
+        """Let the card appear."""
+        self.daemon = subprocess.Popen(self.command, env=self._environment)
+        _wait_until(lambda: _answers(self._environment))
+        for kind, name in (("sink", "spk"), ("source", "mic")):
+            command = ["pactl", f"set-default-{kind}", name]
+            subprocess.run(command, env=self._environment, check=True)
+
     def unplug(self) -> None:
         """Let the card disappear."""
-        self.daemon.kill()
-        self.daemon.wait()
+        if self.daemon is not None:
+            self.daemon.kill()
+            self.daemon.wait()
 
     @property
     def _raw(self) -> list[str]:
@@ -90,13 +101,13 @@ def virtual_card(rate: int = 16_000, channels: int = 1, alsa: str = "") -> Itera
         home = Path(directory)
         (home / "asound.conf").write_text(ALSA_CONFIG + alsa)
         environment = _environment_in(home)
-        everything = os.environ | environment
         sample = f"rate={rate} channels={channels} format=s16le"
-        with _running(_daemon_command(home, sample), everything, None) as daemon:
-            _wait_until(lambda: _answers(everything))
-            for kind, name in (("sink", "spk"), ("source", "mic")):
-                subprocess.run(["pactl", f"set-default-{kind}", name], env=everything, check=True)
-            yield VirtualCard(environment, rate, daemon)
+        card = VirtualCard(environment, rate, _daemon_command(home, sample))
+        try:
+            card.plug()
+            yield card
+        finally:
+            card.unplug()
 
 
 def _environment_in(home: Path) -> dict[str, str]:

@@ -26,7 +26,10 @@ readonly RUN_PACKAGES=(
     libatomic1                          # vosk on arm64
     espeak-ng                           # a voice of the demo's talker
 )
-readonly DEV_PACKAGES=(pulseaudio pulseaudio-utils libasound2-plugins alsa-utils)
+readonly DEV_PACKAGES=(
+    pulseaudio pulseaudio-utils libasound2-plugins alsa-utils
+    systemd systemd-container           # the unit, looked at and run
+)
 
 say() { printf 'setup: %s\n' "$*"; }
 

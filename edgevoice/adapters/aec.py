@@ -1,9 +1,9 @@
-"""Echo cancellation by WebRTC's AEC3."""
+"""Echo cancellation and high-pass of WebRTC."""
 
 from __future__ import annotations
 
 from edgevoice.core.events import RATE
-from edgevoice.ports import Samples
+from edgevoice.ports import FRAME, EchoFiltered, Samples
 
 
 class WebRtcEchoCanceller:
@@ -27,9 +27,33 @@ class WebRtcEchoCanceller:
         return self._canceller.process(near, far)
 
 
+class WebRtcHighPass:
+    """The high-pass that WebRTC puts before its echo canceller, about 100 Hz."""
+
+    def __init__(self) -> None:
+        from pywebrtc_audio import AudioProcessor
+
+        self._processor = AudioProcessor(RATE, 1, high_pass_filter=True)
+
+    def process(self, near: Samples) -> Samples:
+        """The same number of samples, any multiple of `edgevoice.ports.FRAME`; not delayed."""
+        return self._processor.process(near)
+
+
 class Passthrough:
     """For headphones, and for hardware that cancels the echo itself."""
 
     def process(self, near: Samples, far: Samples) -> Samples:
         """Return ``near`` as it is."""
         return near
+
+
+class NoEchoFilter:
+    """The filter that goes with `Passthrough`."""
+
+    block = 2 * FRAME
+    delay_ms = 0.0
+
+    def process(self, near: Samples, far: Samples) -> EchoFiltered:
+        """Return ``near`` as it is."""
+        return EchoFiltered(near, 0.0)

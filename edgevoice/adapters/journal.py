@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Mapping
 
 from edgevoice.core.commands import Transition, TurnRecord
 
@@ -36,9 +37,19 @@ def journal_handler() -> logging.Handler:
 
 def send(message: str, **fields: object) -> None:
     """Log ``message`` with ``fields``, named without ``EDGEVOICE_``; None is left out."""
+    _send(logging.INFO, message, fields)
+
+
+def warn(what: str, fields: Mapping[str, object]) -> None:
+    """Log that something unusual happened, with its circumstances."""
+    told = (f"{name}={value}" for name, value in fields.items())
+    _send(logging.WARNING, " ".join([what, *told]), fields)
+
+
+def _send(level: int, message: str, fields: Mapping[str, object]) -> None:
     named = {f"EDGEVOICE_{name.upper()}": value for name, value in fields.items()}
     known = {name: value for name, value in named.items() if value is not None}
-    _log.info(message, extra=known, stacklevel=2)
+    _log.log(level, message, extra=known, stacklevel=3)
 
 
 def log_transition(moved: Transition) -> None:
@@ -73,6 +84,13 @@ def notify(state: str) -> bool:
     from systemd.daemon import notify as sd_notify
 
     return bool(sd_notify(state))
+
+
+def watchdog_s() -> float | None:
+    """Seconds within which the service manager wants to be fed, as in sd_watchdog_enabled(3)."""
+    mine = os.environ.get("WATCHDOG_PID", str(os.getpid())) == str(os.getpid())
+    wanted = os.environ.get("WATCHDOG_USEC", "")
+    return int(wanted) / 1e6 if mine and wanted.isdecimal() and int(wanted) else None
 
 
 class _WithFields(logging.Formatter):

@@ -1,63 +1,101 @@
-"""PortAudio as a library: opened in silence, and which ALSA devices it knows.
+"""PortAudio as a library: opened in silence, and with a list of devices that is up to date.
 
 PortAudio reads the list of devices when it is initialised first, and again only
-after everybody has terminated it.  It leaves out a device that another program
-holds at that moment.  So a device is found by its name, never by its index.
+after everybody has terminated it.  So when the list is out of date all open
+lines let go for a moment to have it read again (`admit`).
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
+from edgevoice.adapters import cards
 from edgevoice.errors import DeviceError
 
-RATES = (16_000, 48_000, 44_100, 32_000, 96_000)
-"""Rates that are tried, the best first: at 16 kHz nothing is resampled."""
-
 lock = threading.Lock()
-"""Guards PortAudio's opening and closing calls, which are not thread-safe, and descriptor 2."""
+"""Guards PortAudio's opening and closing calls, which are not thread-safe, the guests, and
+descriptor 2."""
+
+T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
-    """A device as PortAudio lists it: channels of each direction, rates in Hz."""
+class Guest(Protocol):
+    """Whoever keeps PortAudio initialised.  Both calls are made by the holder of `lock`."""
 
-    name: str
-    index: int
-    inputs: int
-    outputs: int
-    rates: tuple[int, ...]
+    def let_go(self) -> None:
+        """Terminate it for a moment."""
 
-
-@dataclass(frozen=True, slots=True)
-class Direction:
-    """What we and PyAudio call the things of one direction."""
-
-    noun: str
-    channels: str
-    default: str
-    flag: str
+    def take_up(self) -> None:
+        """Go on; must not raise."""
 
 
-IN = Direction("microphone", "maxInputChannels", "defaultInputDevice", "input")
-OUT = Direction("speaker", "maxOutputChannels", "defaultOutputDevice", "output")
+_guests: list[Guest] = []
+_listed_cards: tuple[cards.Card, ...] = ()
+"""The cards that there were when PortAudio read its list."""
 
 
-def devices() -> list[Device]:
-    """All ALSA devices.  Opens each of them briefly, so it takes its time."""
-    with _briefly() as audio:
-        return [_describe(audio, info) for info in _listed(audio)]
+def admit(guest: Guest, choose: Callable[[Any], T]) -> tuple[Any, T]:
+    """Initialise PortAudio for ``guest``, and let it ``choose`` from the devices.
+
+    The list is read anew when cards have come or gone since it was read, or when the
+    choice fails with a `DeviceError`; all other guests let go for that moment, some 100 ms
+    in which their sound is interrupted.  Raises what ``choose`` raises at last.
+    The caller holds `lock`.
+    """
+    if not _guests or cards.cards() == _listed_cards:
+        try:
+            return readmit(guest, choose)
+        except DeviceError:
+            if not _guests:
+                raise
+    return _relisted(guest, choose)
 
 
-def has_capture_device() -> bool:
-    """Whether there is anything to listen with; takes some 50 ms."""
-    with _briefly() as audio:
-        return any(info[IN.channels] for info in _listed(audio))
+def readmit(guest: Guest, choose: Callable[[Any], T]) -> tuple[Any, T]:
+    """The same with the list as it is, for a guest that had let go."""
+    global _listed_cards
+    if not _guests:
+        _listed_cards = cards.cards()
+    audio = initialised()
+    try:
+        chosen = choose(audio)
+    except BaseException:
+        audio.terminate()
+        raise
+    _guests.append(guest)
+    return audio, chosen
+
+
+def dismiss(guest: Guest, audio: Any) -> None:
+    """Terminate the PyAudio of ``guest``.  The caller holds `lock`."""
+    if guest in _guests:
+        _guests.remove(guest)
+    audio.terminate()
+
+
+def look(choose: Callable[[Any], T]) -> T:
+    """What ``choose`` finds in the list of devices as it is."""
+    with quietly():
+        audio = initialised()
+        try:
+            return choose(audio)
+        finally:
+            audio.terminate()
+
+
+def _relisted(guest: Guest, choose: Callable[[Any], T]) -> tuple[Any, T]:
+    others = tuple(_guests)
+    for other in others:
+        other.let_go()
+    try:
+        return readmit(guest, choose)
+    finally:
+        for other in others:
+            other.take_up()
 
 
 def library() -> Any:
@@ -89,79 +127,3 @@ def quietly() -> Iterator[None]:
         finally:
             os.dup2(stderr, 2)
             os.close(stderr)
-
-
-def find(audio: Any, name: str, direction: Direction) -> int:
-    """The index of the device that ``name`` means, for now.
-
-    An exact name wins; else any part of a name, in any case, that only one device has.
-    Raises `DeviceError`, which names the devices that there are.
-    """
-    able = [info for info in _listed(audio) if info[direction.channels]]
-    if not able:
-        raise DeviceError(
-            f"no {direction.noun} found",
-            "plug one in, end the program that uses it, or join the group audio",
-        )
-    exact = [info for info in able if info["name"] == name]
-    if name == "default" and not exact:  # a card without an ALSA default in this direction
-        return int(_host(audio)[direction.default])
-    matching = exact or [info for info in able if name.casefold() in info["name"].casefold()]
-    if len(matching) == 1:
-        return int(matching[0]["index"])
-    names = ", ".join(info["name"] for info in matching or able)
-    what = f'{direction.noun} "{name}"'
-    if matching:
-        raise DeviceError(f"{what} is ambiguous", f"name one of: {names}")
-    raise DeviceError(f"{what} not found", f"known: {names}")
-
-
-@contextmanager
-def _briefly() -> Iterator[Any]:
-    with quietly():
-        audio = initialised()
-        try:
-            yield audio
-        finally:
-            audio.terminate()
-
-
-def _host(audio: Any) -> dict[str, Any]:
-    try:
-        host: dict[str, Any] = audio.get_host_api_info_by_type(library().paALSA)
-    except OSError as error:
-        raise DeviceError("PortAudio was built without ALSA", "install libportaudio2") from error
-    return host
-
-
-def _listed(audio: Any) -> list[dict[str, Any]]:
-    host = _host(audio)
-    return [
-        audio.get_device_info_by_host_api_device_index(host["index"], number)
-        for number in range(host["deviceCount"])
-    ]
-
-
-def _describe(audio: Any, info: dict[str, Any]) -> Device:
-    return Device(
-        name=info["name"],
-        index=int(info["index"]),
-        inputs=int(info[IN.channels]),
-        outputs=int(info[OUT.channels]),
-        rates=tuple(rate for rate in RATES if _supports(audio, info, rate)),
-    )
-
-
-def _supports(audio: Any, info: dict[str, Any], rate: int) -> bool:
-    """Whether each direction that the device has runs at ``rate``."""
-    able = [direction.flag for direction in (IN, OUT) if info[direction.channels]]
-    try:
-        return all(_runs(audio, info["index"], flag, rate) for flag in able)
-    except ValueError:
-        return False
-
-
-def _runs(audio: Any, index: int, flag: str, rate: int) -> bool:
-    settings = {"device": index, "channels": 1, "format": library().paInt16}
-    named = {f"{flag}_{name}": value for name, value in settings.items()}
-    return bool(audio.is_format_supported(rate, **named))

@@ -48,6 +48,9 @@ class Recording:
 class _Jack:
     """Where one of the device's two audio callbacks is plugged in."""
 
+    xruns = 0
+    """In a room nothing is lost and nothing is late."""
+
     def __init__(self, rate: int, lock: threading.RLock, opened: Callable[[], None]) -> None:
         self._rate = rate
         self._lock = lock

@@ -34,4 +34,5 @@ def run(args: argparse.Namespace) -> int:
 
     from edgevoice.daemon import serve
 
-    return serve(loaded.settings, Path(args.trace) if args.trace else None)
+    trace = Path(args.trace) if args.trace else None
+    return serve(loaded.settings, trace, lambda: load(args.config).settings)

@@ -10,6 +10,7 @@ goes on in a hold is not an echo; only words from before it can be.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from enum import Enum
 from edgevoice.core.events import RATE, SoundFrame, SpokenWord, Word
 from edgevoice.core.lexicon import Lexicon, find_phrase, words
 from edgevoice.core.tuning import BargeIn
+
+_NEXT_PARTIAL_MS = 400
+"""A word shows up 420 ms after its end at the 95th percentile (Vosk, small model)."""
 
 _MIN_WORD_CONFIDENCE = 0.5
 """A final word below this is noise that the recogniser put words to."""
@@ -59,9 +63,9 @@ class Evidence:
         """Take a frame; the sample at which the speech began once it is evident.
 
         ``floor`` is the energy that the room's own noise may reach, RMS of full
-        scale.
+        scale; what is left of the device's own voice is no evidence either.
         """
-        evident = self._is_evident(frame, max(self._tuning.interrupt_energy_threshold, floor))
+        evident = self.is_evident(frame, floor)
         self._frames.append((frame.end - frame.samples, frame.samples, evident))
         window = self._tuning.onset_ms * RATE // 1000
         while sum(n for _, n, _ in self._frames) - self._frames[0][1] >= window:
@@ -72,12 +76,13 @@ class Evidence:
             return None
         return next(start for start, _, yes in self._frames if yes)
 
-    def _is_evident(self, frame: SoundFrame, threshold: float) -> bool:
+    def is_evident(self, frame: SoundFrame, floor: float) -> bool:
         """Whether the frame is speech, or loud enough that a doubtful one will do.
 
         A hold costs little, and the judge listens on; what must not happen is
         that the device talks on over somebody.
         """
+        threshold = max(self._tuning.interrupt_energy_threshold, floor, frame.leak)
         sure = frame.vad > self._tuning.interrupt_vad_threshold
         likely = frame.vad > self._tuning.interrupt_vad_when_loud
         return (frame.energy > threshold and sure) or (frame.energy > 2 * threshold and likely)
@@ -101,6 +106,7 @@ class Judge:
         self._final: tuple[Word, ...] | None = None
         self._heard_until = onset
         self._last_speech = onset
+        self._speech = 0
         self._now = onset
 
     def device_said(self, spoken: Sequence[str]) -> None:
@@ -114,14 +120,15 @@ class Judge:
 
     @property
     def speech_ms(self) -> float:
-        """From the onset to the last speech, in milliseconds."""
-        return (self._last_speech - self.onset) * 1000 / RATE
+        """Speech since the onset, in milliseconds; a dog's pauses do not count."""
+        return self._speech * 1000 / RATE
 
     def frame(self, frame: SoundFrame, speaking: bool) -> Judgement:
         """Take a frame and whether the user speaks in it."""
         self._now = frame.end
         if speaking:
             self._last_speech = frame.end
+            self._speech += frame.samples
         return self.verdict()
 
     def transcript(self, text: str, final: tuple[Word, ...] | None, until: int) -> Judgement:
@@ -144,7 +151,7 @@ class Judge:
         substance = self._substance(said)
         if len(substance) >= self._tuning.min_words:
             return Judgement(Verdict.COMMIT, "words", f"{len(substance)} words")
-        if self.speech_ms >= self._tuning.commit_ms and not self._explained(said):
+        if self.speech_ms >= self._patience_ms(said):
             return Judgement(Verdict.COMMIT, "long_speech", f"{self.speech_ms:.0f} ms")
         if self.silence_ms >= self._tuning.resume_silence_ms and self._caught_up():
             return Judgement(Verdict.RESUME, "silence", f"{len(said)} words")
@@ -166,9 +173,19 @@ class Judge:
         """The words that are neither soft-acks nor fillers."""
         return self._lexicon.without_acks(said)
 
-    def _explained(self, said: list[str]) -> bool:
-        """Whether the speech is known to be soft-acks and fillers only."""
-        return bool(said) and not self._substance(said)
+    def _patience_ms(self, said: list[str]) -> float:
+        """How long speech may go on without being an interruption.
+
+        As long as it likes while it is known to be soft-acks and fillers only.
+        The last word of a partial is a guess ("yes or", of "yes okay"): when
+        all before it is explained, the next partial may explain that as well.
+        """
+        if said and not self._substance(said):
+            return math.inf
+        before = said[:-1] if self._final is None else []
+        if before and not self._substance(before):
+            return self._tuning.commit_ms + _NEXT_PARTIAL_MS
+        return self._tuning.commit_ms
 
     def _caught_up(self) -> bool:
         """Whether the recogniser has had all of the speech and was asked for its last word."""

@@ -41,7 +41,11 @@ KEPT_TRANSITIONS = 20
 
 _OF_THE_PLAYER = (ev.PlaybackStarted, ev.PlaybackHeld, ev.PlaybackDropped, ev.PlaybackDone)
 _AS_IT_IS = (Place.RECOVERING, Place.FAULTED, Place.TERMINATING)
+_NO_CONVERSATION = (Place.PREPARING, Place.IDLE, Place.SUSPENDED, *_AS_IT_IS)
 _BUTTON_ONLY = (Place.PREPARING, Place.LISTENING, Place.INTERRUPTED)
+
+_RENEWAL_PUT_OFF_S = 1.0
+"""Until old turns are looked at again, when somebody was just being listened to."""
 
 Observer = Callable[[Transition], None]
 
@@ -63,8 +67,6 @@ class Conversation:
     """One device's conversation.  ``at`` is the monotonic time of its birth."""
 
     def __init__(self, tuning: Tuning, at: float = 0.0) -> None:
-        self.tuning = tuning
-        self.lexicon = lexicon(tuning.language)
         self.now = at
         self.place = Place.PREPARING
         self.since = at
@@ -76,18 +78,10 @@ class Conversation:
         self.why = ""
         """Rule and values behind what the last event led to; for explanations."""
 
-        self.policy = make_policy(tuning.turn, self.lexicon, tuning.barge_in)
         self.noise = NoiseFloor()
-        self.evidence = Evidence(tuning.barge_in)
-        self.history = History(tuning.history, at, summary_heading=self.lexicon.phrases["summary"])
-        self.breakers = {
-            kind: CircuitBreaker(
-                tuning.recovery.breaker_faults,
-                tuning.recovery.breaker_window_s,
-                tuning.recovery.breaker_open_s,
-            )
-            for kind in ev.FaultKind
-        }
+        self.history = History(tuning.history, at)
+        self._tune(tuning)
+        self.policy = make_policy(tuning.turn, self.lexicon, tuning.barge_in)
 
         self.heard_until = 0
         """Sample index up to which the microphone was heard."""
@@ -122,6 +116,8 @@ class Conversation:
         self.broken: set[str] = set()
         self.attempts = 0
         self.fatal = False
+        self.fault_kind = ev.FaultKind.UNKNOWN
+        """What led to FAULTED at last; the lamp blinks it."""
 
         self._commands: list[Command] = []
         self._observers: list[Observer] = []
@@ -147,6 +143,8 @@ class Conversation:
         if row is None:
             self.refused += 1
             return [Refused(self.place, type(event).__name__)]
+        if self.timers.take(Timer.RENEWAL, self.now):
+            self._renew()
         self._allowed = row.to
         RULES[row.rule](self, event)
         self._set_microphone()
@@ -204,9 +202,18 @@ class Conversation:
         self.transitions.append(transition)
         self.timers.clear()
         self._set_place_timer()
+        self._set_renewal_timer()
         self.do(transition)
         for observer in self._observers:
             observer(transition)
+
+    def retune(self, tuning: Tuning) -> None:
+        """Decide by other numbers from now on.
+
+        Deadlines that are set stay, and so does the turn policy of an utterance that has begun.
+        """
+        self._tune(tuning)
+        self.history.retune(tuning.history)
 
     def after(self, seconds: float, timer: Timer) -> None:
         """Set ``timer`` to ``seconds`` from now."""
@@ -219,6 +226,7 @@ class Conversation:
 
     def new_utterance(self, since: int) -> Utterance:
         """An empty utterance that begins at sample ``since``; the turn policy starts afresh."""
+        self.policy = make_policy(self.tuning.turn, self.lexicon, self.tuning.barge_in)
         self.policy.reset(since)
         self.hearing = Utterance(self.next_turn(), since, StabilityTracker())
         self.hearing.changed_at = since
@@ -267,18 +275,50 @@ class Conversation:
             return
         answer.recorded = True
         played = self.history.heard(answer.spoken, answer.position)
-        if answer.kind is Kind.REPLY and answer.uses_tools:
+        if answer.kind is Kind.REPLY and answer.uses_tools and not answer.interrupted:
             self.history.begin(answer.heard, played)
         elif answer.kind is Kind.REPLY:
             self.history.add(answer.heard, played, cut=answer.interrupted)
+            if self.history.is_too_full:
+                self._condense()
         self.do(turn_record(answer, played, self.now))
 
     # -- inside ---------------------------------------------------------------
+
+    def _tune(self, tuning: Tuning) -> None:
+        self.tuning = tuning
+        self.lexicon = lexicon(tuning.language)
+        self.evidence = Evidence(tuning.barge_in)
+        self.history.heading = self.lexicon.phrases["summary"]
+        self.breakers = {
+            kind: CircuitBreaker(
+                tuning.recovery.breaker_faults,
+                tuning.recovery.breaker_window_s,
+                tuning.recovery.breaker_open_s,
+            )
+            for kind in ev.FaultKind
+        }
 
     def _set_place_timer(self) -> None:
         timeout = TIMEOUTS[self.place]
         if timeout is not None and not (self.place is Place.SUSPENDED and self.muted):
             self.after(getattr(self.tuning.timeouts, timeout.setting), Timer.PLACE)
+
+    def _set_renewal_timer(self) -> None:
+        """While nobody talks to the device, old turns may get older."""
+        if self.place not in _NO_CONVERSATION:
+            self.timers.set(Timer.RENEWAL, self.history.renewal_at)
+
+    def _renew(self) -> None:
+        """Condense old turns, but not between the prompt that is read ahead and the one sent."""
+        if self.hearing is not None and self.hearing.text:
+            self.after(_RENEWAL_PUT_OFF_S, Timer.RENEWAL)
+        else:
+            self._condense()
+
+    def _condense(self) -> None:
+        self.history.condense(self.now)
+        self._set_renewal_timer()
 
     def _lives(self, event: ev.TurnEvent) -> bool:
         """Whether the turn that the event came out of is still going on."""

@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from edgevoice.core.tuning import Tuning
+
 RATE = 16_000
 """Samples per second of everything the device hears, after resampling."""
 
@@ -94,6 +96,13 @@ class PartRebuilt(Event):
     """A part that had failed was built again and works."""
 
     part: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retuned(Event):
+    """The configuration was read again: these numbers are to be decided by."""
+
+    tuning: Tuning
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +207,8 @@ class SoundFrame(Event):
     ``end`` is the sample index after its last sample and ``samples`` its
     length; ``energy`` is its RMS as a share of full scale, ``vad`` the speech
     probability of the newest complete detector chunk, ``echo`` the RMS of what
-    the loudspeaker played in the same frame.
+    the loudspeaker played in the same frame, and ``leak`` the RMS that what is
+    left of the device's own voice may reach.
     """
 
     end: int
@@ -206,6 +216,7 @@ class SoundFrame(Event):
     energy: float
     vad: float
     echo: float = 0.0
+    leak: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

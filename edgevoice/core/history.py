@@ -74,12 +74,16 @@ class History:
     ) -> None:
         self._tuning = tuning
         self._count = count
-        self._heading = summary_heading
+        self.heading = summary_heading
         self._renewed_at = at
         self._exchanges: list[Exchange] = []
         self._summary: list[str] = []
         self._open: Exchange | None = None
         """A question whose tools have answered, but not the model."""
+
+    def retune(self, tuning: HistoryTuning) -> None:
+        """Remember as ``tuning`` says; what does not fit is condensed when it is next looked at."""
+        self._tuning = tuning
 
     # -- what happened -----------------------------------------------------------
 
@@ -104,24 +108,30 @@ class History:
         begun = self._begun(question)
         self._open = replace(begun, results=(*begun.results, result)[-_KEPT_RESULTS:])
 
+    def abandon(self) -> None:
+        """What was begun comes to no end: its results are old when the same is asked again."""
+        if self._open is not None and self._open.lead:
+            self._exchanges.append(self._open)
+        self._open = None
+
     def _begun(self, question: str) -> Exchange:
         """The exchange of ``question``; another one that was begun comes to no end."""
         if self._open is not None and self._open.question != question:
-            if self._open.lead:
-                self._exchanges.append(self._open)
-            self._open = None
+            self.abandon()
         return self._open or Exchange(question, "")
 
     # -- what the model sees -------------------------------------------------------
 
-    def messages(self, question: str) -> tuple[Message, ...]:
+    def messages(self, question: str, *, anew: bool = False) -> tuple[Message, ...]:
         """The prompt for ``question``: as much of the past as leaves room for an answer.
 
+        With ``anew`` it is a question that nothing was begun for, even if the
+        same was asked just now.
         The oldest exchanges go first; ``question`` itself is cut, from its
         front, only if it alone is too long.  Neighbours of one role are joined,
         because chat templates demand that roles alternate.
         """
-        begun = self._begun(question)
+        begun = Exchange(question, "") if anew else self._begun(question)
         system = Message("system", self._system_prompt())
         room = self._room() - self._cost(system)
         asked = self._fitted(begun.messages(), room)
@@ -140,7 +150,7 @@ class History:
         prompt = self._cut_to(self._tuning.system_prompt, self._room() // 2 - _MESSAGE_TOKENS)
         if not self._summary:
             return prompt
-        return "\n".join((prompt, "", self._heading, *self._summary))
+        return "\n".join((prompt, "", self.heading, *self._summary))
 
     def _room(self) -> int:
         """Tokens for messages; the rest of the window is the answer's."""
@@ -183,10 +193,10 @@ class History:
 
     # -- renewal ---------------------------------------------------------------------
 
-    def due(self, now: float) -> bool:
-        """Whether old exchanges should be condensed: by age, or because the window fills up."""
-        old = now - self._renewed_at >= self._tuning.renew_after_s
-        return (old and len(self._exchanges) > self._tuning.keep_turns) or self._is_too_full()
+    @property
+    def renewal_at(self) -> float:
+        """When old exchanges should be condensed by their age."""
+        return self._renewed_at + self._tuning.renew_after_s
 
     def condense(self, now: float) -> None:
         """Replace old exchanges by their gist: the question and the answer's first sentence.
@@ -195,16 +205,18 @@ class History:
         the window.  Nothing is asked of the language model, so this takes no time.
         """
         self._renewed_at = now
-        while len(self._exchanges) > self._tuning.keep_turns or self._is_too_full():
+        while len(self._exchanges) > self._tuning.keep_turns or self.is_too_full:
             self._summary.append(_gist(self._exchanges.pop(0)))
             self._trim_summary()
 
     def _trim_summary(self) -> None:
         room = _SUMMARY_SHARE * self._room()
-        while self._summary and self._count("\n".join((self._heading, *self._summary))) > room:
+        while self._summary and self._count("\n".join((self.heading, *self._summary))) > room:
             self._summary.pop(0)
 
-    def _is_too_full(self) -> bool:
+    @property
+    def is_too_full(self) -> bool:
+        """Whether they should be condensed because the window fills up."""
         used = self._cost(Message("system", self._system_prompt()))
         used += sum(self._cost(m) for exchange in self._exchanges for m in exchange.messages())
         full = used >= self._tuning.renew_at_share * self._room()

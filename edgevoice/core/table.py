@@ -84,6 +84,7 @@ class Cause(Enum):
     WAKE_DETECTED = "wake.detected"
     BUTTON_PRESSED = "button.pressed"
     BUTTON_RELEASED = "button.released"
+    BUTTON_HELD = "button.held"
     USER_START = "user.start"
     USER_ASK = "user.ask"
     USER_STOP = "user.stop"
@@ -230,6 +231,7 @@ def _joined(*parts: dict[Place, _Rows]) -> dict[Place, _Rows]:
 TABLE: dict[Place, _Rows] = _joined(
     # -- everywhere ---------------------------------------------------------
     _rows(set(Place) - {P.TERMINATING}, {ev.Shutdown: _row("shut_down", P.TERMINATING)}),
+    _rows(set(Place) - {P.TERMINATING}, {ev.Retuned: _row("retune")}),
     _rows(
         {*_OPEN, P.SUSPENDED} - set(_WAITING),
         {ev.Fault: _row("fault", P.RECOVERING, P.FAULTED)},
@@ -301,7 +303,8 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.Tick: _row("leave"),
             ev.DeviceFound: _row("device_is_there"),
             **dict.fromkeys(
-                (ev.Shutdown, ev.SoundFrame, ev.WakeHeard, ev.Fault, ev.DeviceLost), _IGNORED
+                (ev.Shutdown, ev.SoundFrame, ev.WakeHeard, ev.Fault, ev.DeviceLost, ev.Retuned),
+                _IGNORED,
             ),
         },
     },
@@ -368,7 +371,7 @@ TABLE: dict[Place, _Rows] = _joined(
     {
         P.WAITING_FOR_LLM: {
             ev.SoundFrame: _row("frame_while_thinking", P.LISTENING),
-            ev.Transcript: _row("transcript_while_thinking", P.IDLE, P.LISTENING),
+            ev.Transcript: _row("transcript_while_thinking", *_REST),
             ev.Token: _row("token"),
             ev.ReplyDone: _row("reply_done", *_REST),
             ev.ToolCalled: _row("tool_called", P.TOOL_EXECUTING, P.WAITING_FOR_TASK),

@@ -12,6 +12,7 @@ class Timer(Enum):
     NOTHING_SAID = "nothing said"
     PATIENCE = "patience"
     RELEASED = "released"
+    LONG_HOLD = "long hold"
     FIRST_TOKEN = "first token"
     RETRY = "retry"
     SPEECH = "speech"
@@ -19,6 +20,7 @@ class Timer(Enum):
     HEARTBEAT = "heartbeat"
     REOPEN = "reopen"
     RING = "ring"
+    RENEWAL = "renewal"
 
 
 class Timers:
@@ -43,6 +45,13 @@ class Timers:
     def deadline(self) -> float | None:
         """The earliest, or None when nothing is waited for."""
         return min(self._due.values(), default=None)
+
+    def take(self, timer: Timer, now: float) -> bool:
+        """Whether ``timer`` is due; it is taken out then."""
+        due = timer in self._due and self._due[timer] <= now
+        if due:
+            del self._due[timer]
+        return due
 
     def pop_due(self, now: float) -> Timer | None:
         """Take out the earliest that is due."""

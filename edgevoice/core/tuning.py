@@ -239,6 +239,14 @@ class ButtonTuning:
     double_click_ms: int = knob(
         500, "Two clicks within this time mute or unmute.", unit="ms", ge=100, le=2000
     )
+    long_hold_ms: int = knob(
+        8000,
+        "Held for so long with nothing said, the button closes the conversation; while somebody "
+        "speaks it may be held for longer.",
+        unit="ms",
+        ge=1000,
+        le=60000,
+    )
 
 
 @dataclass(frozen=True)

@@ -148,6 +148,8 @@ class Answer:
     """What each of them wants to be said; empty where the model finds the words."""
     direct: bool = False
     """An intent called them: the model is not asked."""
+    told: str = ""
+    """The words of tools, when they are the answer."""
     rounds: int = 0
     """How often tools were called for the same question before."""
     long_running: bool = False
@@ -170,3 +172,12 @@ class Answer:
     def uses_tools(self) -> bool:
         """Whether tools run for it, or have brought something that the model has not seen."""
         return bool(self.running or self.results)
+
+    def stop_tool_clocks(self, since: float, now: float) -> None:
+        """The clocks of its tools stood still from ``since`` to ``now``.
+
+        One that was started in between starts now.
+        """
+        self.task_began += now - max(since, self.task_began)
+        self.called_at += now - max(since, self.called_at)
+        self.beat_at += now - max(since, self.beat_at)

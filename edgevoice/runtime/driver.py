@@ -15,7 +15,7 @@ from typing import Any
 from edgevoice.core.commands import Command
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.events import Event, FaultKind, Tick
-from edgevoice.runtime.stage import HEARTBEAT_S, Stage
+from edgevoice.runtime.stage import HEARTBEAT_S, Clock, Stage
 
 Route = Callable[[Any], object]
 Recorder = Callable[[Event, Sequence[Command]], None]
@@ -30,7 +30,7 @@ class Driver(Stage[Event]):
         self,
         conversation: Conversation,
         recorder: Recorder | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = time.monotonic,
     ) -> None:
         super().__init__("driver", self.post, capacity=4096)
         self._core = conversation

@@ -4,6 +4,9 @@ Commanded by whoever posts to its inbox; stopped through the same inbox, so
 that what was posted before is still done.  `Stage.post` never waits and may be
 called from an audio callback: it takes no lock, only an eventfd and a deque,
 both of which the interpreter keeps whole.
+
+A thread cannot be killed.  One that hangs in its engine is cut off, so that
+nothing it does is heard of any more, and another stage takes its inbox over.
 """
 
 from __future__ import annotations
@@ -17,13 +20,17 @@ import traceback
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
 from edgevoice.core.commands import TurnCommand
 from edgevoice.core.events import Event, Fault, FaultKind
+from edgevoice.errors import EngineError
 
 M = TypeVar("M")
+X = TypeVar("X")
 Post = Callable[[Event], object]
+Clock = Callable[[], float]
+"""Seconds, monotonic: the machine's, or a simulated world's."""
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +66,8 @@ class Stage(Generic[M]):
 
     def __init__(self, name: str, events: Post, capacity: int = 512) -> None:
         self.name = name
-        self.emit = events
+        self._cut_off = False
+        self.emit = self.outlet(events)
         self.beat = time.monotonic()
         """When the stage last showed that it is alive (monotonic)."""
         self.dropped = 0
@@ -67,9 +75,8 @@ class Stage(Generic[M]):
         self._inbox: deque[M] = deque()
         self._capacity = capacity
         self._wakeup = Wakeup()
-        self.broken = False
-        """An engine of it failed: messages are thrown away until it is mended."""
         self._stopping = False
+        self._leaving = False
         self._ended = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -103,14 +110,42 @@ class Stage(Generic[M]):
         self._ended = True
         return True
 
-    def mend(self) -> None:
-        """Work again: the engine that failed was replaced."""
-        self.broken = False
+    @property
+    def progress(self) -> float:
+        """Is another number after some work was done; for the watchdog."""
+        return self.beat
+
+    def silent_s(self, now: float) -> float:
+        """How long it has shown no sign of life at ``now`` (monotonic); 0 when it has ended."""
+        return now - self.beat if self._thread.is_alive() and not self._cut_off else 0.0
 
     @property
     def stopping(self) -> bool:
         """Whether the stage was told to end."""
-        return self._stopping
+        return self._stopping or self._cut_off
+
+    # -- one stage after another --------------------------------------------------
+
+    def outlet(self, target: Callable[[X], object]) -> Callable[[X], object]:
+        """``target`` for as long as this stage is not cut off; all it makes leaves through one."""
+        return lambda item: None if self._cut_off else target(item)
+
+    def cut_off(self) -> None:
+        """From now on nothing that the stage does is heard of (any thread)."""
+        self._cut_off = True
+
+    def leave(self, timeout: float) -> bool:
+        """End after the message at hand; the others stay for a successor.  False when it hangs."""
+        self._leaving = True
+        self._wakeup.rouse()
+        if self._thread.is_alive():
+            self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def inherit(self, old: Self) -> None:
+        """Take over what was posted to a stage that left or was cut off; before `start`."""
+        self._inbox, self._wakeup = old._inbox, old._wakeup
+        self.dropped = old.dropped
 
     # -- the stage's own thread ---------------------------------------------------
 
@@ -130,12 +165,11 @@ class Stage(Generic[M]):
 
     def _run(self) -> None:
         self._guarded(self.opened)
-        while True:
+        while not self._leaving:
             self.beat = time.monotonic()
             if self._inbox:
                 message = self._inbox.popleft()
-                if not self.broken:
-                    self._guarded(lambda: self.handle(message))  # noqa: B023 - called at once
+                self._guarded(lambda: self.handle(message))  # noqa: B023 - called at once
             elif self._stopping:
                 break
             else:
@@ -143,16 +177,19 @@ class Stage(Generic[M]):
         self._guarded(self.closed)
 
     def _guarded(self, work: Callable[[], float | None]) -> float | None:
-        """Run it; what it raises becomes a `Fault` and the stage lives on."""
+        """Run it; what it raises becomes a `Fault`.  The stage lives on, without its engine not."""
         try:
             return work()
         except Exception as error:
-            self.broken = self.fault_kind is FaultKind.ENGINE
+            kind = self.kind_of(error)
+            self._leaving |= kind is FaultKind.ENGINE
             log.error("stage %s failed: %s", self.name, place_of(error))
-            self.emit(
-                Fault(time.monotonic(), self.fault_kind, self.name, describe(error), turn=self.turn)
-            )
+            self.emit(Fault(time.monotonic(), kind, self.name, describe(error), turn=self.turn))
             return HEARTBEAT_S
+
+    def kind_of(self, error: Exception) -> FaultKind:
+        """What an error of the stage's work means."""
+        return self.fault_kind
 
     @property
     def turn(self) -> int | None:
@@ -179,6 +216,16 @@ class TurnStage(Stage[T]):
     def turn(self) -> int | None:
         """The turn that is worked on."""
         return self._turn
+
+    def kind_of(self, error: Exception) -> FaultKind:
+        """An engine that says that it failed still works; after any other error nobody knows."""
+        said = isinstance(error, (EngineError, MemoryError))
+        return self.fault_kind if said else FaultKind.ENGINE
+
+    def inherit(self, old: Self) -> None:
+        """What was called off stays called off."""
+        super().inherit(old)
+        self._cancelled = old._cancelled
 
     def cancel(self, turn: int) -> None:
         """Stop with this turn and all before it (the driver's thread)."""

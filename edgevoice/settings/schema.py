@@ -31,10 +31,15 @@ class Audio:
 
     input: str = knob(
         "default",
-        "Microphone: default, or a part of its ALSA name such as USB PnP (names survive a "
-        "reboot, card numbers do not).",
+        "Microphone: default, a part of its name such as USB PnP, or its id such as usb:0d8c:0014, "
+        "usb:0d8c:0014@1-1.3 (in that port) or hw:CARD=Device (edgevoice devices shows all). Names "
+        "and ids survive a reboot, card numbers do not.",
     )
-    output: str = knob("default", "Speaker: default, or a part of its ALSA name.")
+    output: str = knob("default", "Speaker: likewise.")
+    input_channel: int = knob(
+        1, "Which channel of the microphone is heard, such as 2 for one wired as the right one.",
+        ge=1, le=16,
+    )  # fmt: skip
     input_rate: int = knob(
         0,
         "Rate the microphone is opened with; 0 takes 16000, or what the device can.",
@@ -45,7 +50,8 @@ class Audio:
     )
     output_rate: int = knob(
         0,
-        "Rate the speaker is opened with; 0 takes the voice's own, or what the device can.",
+        "Rate the speaker is opened with; 0 takes 16000, or what the device can. 48000 sounds "
+        "brighter and costs a little work.",
         unit="Hz",
         ge=0,
         le=48000,
@@ -58,6 +64,19 @@ class Audio:
         unit="ms",
         ge=5,
         le=40,
+    )
+    duplex: str = knob(
+        "auto",
+        "One stream for microphone and speaker, hence one clock: auto when both are one card, on "
+        "always, off never. Where one cannot be opened there are two.",
+        choices=("auto", "on", "off"),
+    )
+    keep_awake: str = knob(
+        "conversation",
+        "When silence is played as noise of one bit (inaudible), for HDMI, Bluetooth and USB sinks "
+        "that sleep in silence and swallow the first syllable: conversation wakes them with the "
+        "wake word, always is for announcements and timers, never for a sink that hisses.",
+        choices=("conversation", "always", "never"),
     )
     echo: str = knob(
         "webrtc",
@@ -157,6 +176,11 @@ class Gpio:
         choices=("auto", "on", "off"),
     )
     button_pin: int = knob(17, "Pin of the button, as a BCM number.", ge=0, le=27)
+    led_kind: str = knob(
+        "pins",
+        "pins: a lamp on led_pins; apa102 or ws2812: pixels on SPI, as on ReSpeaker HATs; or none.",
+        choices=("pins", "apa102", "ws2812", "none"),
+    )
     led_pins: list[int] = knob(
         [22, 23, 24],
         "BCM numbers of the red, green and blue pin, or of one pin for a plain lamp, "
@@ -166,6 +190,21 @@ class Gpio:
     )
     led_active_high: bool = knob(
         True, "true: a pin lights its lamp when it is high (common cathode); false: when low."
+    )
+    led_brightness: int = knob(
+        100, "Dims the light; pixels want 20 or less.", unit="percent", ge=1, le=100
+    )
+    led_count: int = knob(3, "How many pixels there are.", ge=1, le=256)
+    led_spi: str = knob(
+        "0.0",
+        "SPI device of the pixels, bus and chip select: 0.1 is that of the ReSpeaker HATs.",
+        choices=("0.0", "0.1", "1.0", "1.1", "1.2"),
+    )
+    led_power_pin: int = knob(
+        -1, "Pin that switches the pixels on, 5 on the ReSpeaker 4-Mic; -1: none.", ge=-1, le=27
+    )
+    chip: int = knob(
+        -1, "Number of the GPIO chip, as in /dev/gpiochip0; -1 finds the header's.", ge=-1, le=63
     )
 
 

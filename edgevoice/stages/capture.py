@@ -8,6 +8,7 @@ resamplers.  Blocks only while it opens the microphone.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +20,10 @@ from edgevoice.core.events import RATE, Device, DeviceFound, DeviceLost, FaultKi
 from edgevoice.errors import DeviceError
 from edgevoice.ports import FRAME, Microphone, Resampler, Samples
 from edgevoice.runtime.ring import Ring
-from edgevoice.runtime.stage import HEARTBEAT_S, Post, Stage
+from edgevoice.runtime.stage import HEARTBEAT_S, Clock, Post, Stage
+from edgevoice.stages.soundcheck import Drift
+
+log = logging.getLogger(__name__)
 
 _RING_S = 2.0
 _MAX_LEAD = 10 * FRAME
@@ -79,8 +83,10 @@ class Capture(Stage[MicrophoneOrder]):
         reference: Reference,
         resampler: Callable[[int, int], Resampler],
         pass_on: Callable[[Heard], object],
+        clock: Clock = time.monotonic,
     ) -> None:
         super().__init__("capture", events)
+        self._clock = clock
         self._microphone = microphone
         self._reference = reference
         self._resampler = resampler
@@ -93,17 +99,30 @@ class Capture(Stage[MicrophoneOrder]):
         self._near_resampler: Resampler | None = None
         self._far_resampler: Resampler | None = None
         self._open = False
+        self._failing = False
+        self._quiet_turns = 0
         self.end = 0
         """Samples heard so far, at 16 kHz."""
+        self.drift = Drift()
         self.realigned = 0
         """How often the reference had to be cut back or filled up."""
 
     # -- the driver's side ------------------------------------------------------
 
     @property
+    def progress(self) -> float:
+        """Sound that was heard; of a closed or lost microphone none can be expected."""
+        return self.end + self._quiet_turns
+
+    @property
     def lost(self) -> int:
         """Samples that came when the ring was full."""
         return self._ring.lost
+
+    @property
+    def xruns(self) -> int:
+        """Blocks that the microphone lost."""
+        return self._microphone.xruns
 
     # -- the audio callback -------------------------------------------------------
 
@@ -113,7 +132,9 @@ class Capture(Stage[MicrophoneOrder]):
         self._wakeup.rouse()
 
     def _failed(self, reason: str) -> None:
-        self.emit(DeviceLost(time.monotonic(), Device.MICROPHONE, reason))
+        self._failing = True
+        log.warning("%s", reason)
+        self.emit(DeviceLost(self._clock(), Device.MICROPHONE, reason))
 
     # -- the stage's thread ---------------------------------------------------------
 
@@ -127,16 +148,21 @@ class Capture(Stage[MicrophoneOrder]):
             self._close()
             try:
                 self.open()
-            except DeviceError:
+            except DeviceError as error:
+                log.warning("%s", error)
                 return  # the core counts the attempts and asks again
-            self.emit(DeviceFound(time.monotonic(), Device.MICROPHONE))
+            self.emit(DeviceFound(self._clock(), Device.MICROPHONE))
 
     def open(self) -> None:
         """Open the microphone; raises `DeviceError`.  Also called before `start`."""
         self._microphone.start(self._deliver, self._failed)
-        self._open = True
+        self._open, self._failing = True, False
         self._mic_rate = self._microphone.rate
         self._near_resampler = self._make(self._mic_rate)
+        self._near = np.zeros(0, np.int16)
+        self._far = np.zeros(0, np.int16)
+        self._reference.take()  # what was played while nobody heard it
+        self.drift.restart()
 
     def _close(self) -> None:
         if self._open:
@@ -148,11 +174,14 @@ class Capture(Stage[MicrophoneOrder]):
 
     def idle(self) -> float:
         """Pair what has come, then wait for more."""
+        self._quiet_turns += self._failing or not self._open
         at = self._heard_at
+        near, far = len(self._near), len(self._far)
         fresh = self._ring.take()
         if len(fresh):
             self._near = _joined(self._near, fresh, self._near_resampler)
         self._take_reference()
+        self.drift.add(len(self._near) - near, len(self._far) - far)
         self._pair(at)
         return HEARTBEAT_S
 

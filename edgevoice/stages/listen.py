@@ -2,24 +2,24 @@
 
 Thread ``listen``.  Fed by `edgevoice.stages.capture`; passes the cancelled
 sound on to the recogniser and tells the driver what it hears, every 20 ms.
-Owns the echo canceller, the detector and the wake engine.  Blocks on nothing.
+Owns the echo cancellers, the detector and the wake engine.  Blocks on nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Self
 
 import numpy as np
 
 from edgevoice.core.events import RATE, SoundFrame, WakeHeard
-from edgevoice.ports import EchoCanceller, Samples, SpeechDetector, WakeWord
+from edgevoice.ports import FRAME, Samples, SpeechDetector, WakeWord
 from edgevoice.runtime.stage import Post, Stage
 from edgevoice.stages.capture import Heard
+from edgevoice.stages.echo import EchoControl
 from edgevoice.stages.recognise import Sound
 
 _FULL_SCALE = 32768.0
-_STEP = 2
-"""10 ms frames to an event: EasyTurn wants one every 20 to 40 ms."""
 
 
 class WakeGate:
@@ -50,39 +50,49 @@ class Listen(Stage[Heard]):
     def __init__(
         self,
         events: Post,
-        canceller: EchoCanceller,
+        echo: EchoControl,
         detector: SpeechDetector,
         wake: WakeWord,
         gate: WakeGate,
         pass_on: Callable[[Sound], object],
     ) -> None:
         super().__init__("listen", events, capacity=200)
-        self._canceller = canceller
+        self._echo = echo
         self._detector = detector
         self._wake = wake
-        self._gate = gate
-        self._pass_on = pass_on
+        self.gate = gate
+        """Set by whoever changes the settings; one word, read once a chunk."""
+        self._pass_on = self.outlet(pass_on)
         self._vad = 0.0
         self._for_detector = np.zeros(0, np.int16)
         self._for_wake = np.zeros(0, np.int16)
-        self._frames: list[tuple[Samples, Samples]] = []
+        self._frames: list[Heard] = []
         self.device_speaks = False
         """Set by the driver; one word, read once a chunk."""
 
-    def replace(self, canceller: EchoCanceller, detector: SpeechDetector, wake: WakeWord) -> None:
-        """Take other engines, after one of the old has failed (any thread)."""
-        self._canceller, self._detector, self._wake = canceller, detector, wake
-        self.mend()
+    def inherit(self, old: Self) -> None:
+        """Whether the device speaks has not changed."""
+        super().inherit(old)
+        self.device_speaks = old.device_speaks
 
     def handle(self, message: Heard) -> None:
-        """One frame."""
-        near = self._canceller.process(message.near, message.far)
-        self._pass_on(Sound(near, message.end))
-        self._detect(near)
-        self._frames.append((near, message.far))
-        if len(self._frames) == _STEP:
-            self._tell(message)
-        self._look_for_wake_word(near, message)
+        """One frame; every second one completes a block (EasyTurn wants 20 to 40 ms)."""
+        self._frames.append(message)
+        if len(self._frames) * FRAME < self._echo.block:
+            return
+        near = np.concatenate([frame.near for frame in self._frames])
+        far = np.concatenate([frame.far for frame in self._frames])
+        self._frames.clear()
+        self._hear(near, far, message)
+
+    def _hear(self, near: Samples, far: Samples, newest: Heard) -> None:
+        heard, suppressed = self._echo.process(near, far)
+        self._pass_on(Sound(heard.samples, newest.end))
+        self._detect(heard.samples)
+        vad, leak = round(self._vad, 4), round(heard.leak, 6)
+        energy, echo = rms(heard.samples), rms(far)
+        self.emit(SoundFrame(newest.at, newest.end, len(near), energy, vad, echo, leak))
+        self._look_for_wake_word(suppressed, newest)
 
     def _detect(self, near: Samples) -> None:
         self._for_detector = np.concatenate((self._for_detector, near))
@@ -91,14 +101,6 @@ class Listen(Stage[Heard]):
             self._vad = self._detector.probability(self._for_detector[:size])
             self._for_detector = self._for_detector[size:]
 
-    def _tell(self, message: Heard) -> None:
-        near = np.concatenate([near for near, _ in self._frames])
-        far = np.concatenate([far for _, far in self._frames])
-        self._frames.clear()
-        self.emit(
-            SoundFrame(message.at, message.end, len(near), rms(near), round(self._vad, 4), rms(far))
-        )
-
     def _look_for_wake_word(self, near: Samples, message: Heard) -> None:
         self._for_wake = np.concatenate((self._for_wake, near))
         size = self._wake.chunk
@@ -106,7 +108,7 @@ class Listen(Stage[Heard]):
             return
         chunk, self._for_wake = self._for_wake[:size], self._for_wake[size:]
         phrase, score = self._wake.score(chunk)
-        if self._gate.passes(score, self.device_speaks):
+        if self.gate.passes(score, self.device_speaks):
             self._wake.reset()
             end = message.end - len(self._for_wake) - self._wake.lag_ms * RATE // 1000
             self.emit(WakeHeard(message.at, phrase, round(score, 4), max(0, end)))

@@ -12,6 +12,7 @@ tell the driver what has happened.  Neither waits for the other.
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import dataclass
 from enum import Enum
@@ -32,9 +33,11 @@ from edgevoice.core.events import (
 )
 from edgevoice.errors import DeviceError
 from edgevoice.ports import Samples, Speaker
-from edgevoice.runtime.stage import HEARTBEAT_S, Post, Stage
+from edgevoice.runtime.stage import HEARTBEAT_S, Clock, Post, Stage
 from edgevoice.stages.capture import Reference
 from edgevoice.stages.earcons import earcon
+
+log = logging.getLogger(__name__)
 
 _LOOK_S = 0.004
 """While a track exists the thread looks at it this often."""
@@ -157,9 +160,15 @@ class Play(Stage[Chunk | End]):
     fault_kind = FaultKind.DEVICE
 
     def __init__(
-        self, events: Post, speaker: Speaker, reference: Reference, volume: float = 1.0
+        self,
+        events: Post,
+        speaker: Speaker,
+        reference: Reference,
+        volume: float = 1.0,
+        clock: Clock = time.monotonic,
     ) -> None:
         super().__init__("play", events, capacity=4096)
+        self._clock = clock
         self.volume = volume
         """Factor of the voice, 0 to 1; what is buffered already keeps its own."""
         self._speaker = speaker
@@ -169,6 +178,8 @@ class Play(Stage[Chunk | End]):
         self._chime: Samples = np.zeros(0, np.int16)
         self._chime_at = 0
         self._dropped = -1
+        self._blocks = 0
+        self._speaker_plays = False
         self.starved = 0
         """Blocks that came out silent because speech was not ready in time."""
 
@@ -177,24 +188,39 @@ class Play(Stage[Chunk | End]):
     def open(self) -> None:
         """Open the speaker; raises `DeviceError`."""
         self._speaker.start(self.fill, self._failed)
+        self._speaker_plays = True
         self._reference.rate = self._speaker.rate
 
     def reopen(self) -> None:
         """Try again after the speaker was lost (the driver's thread)."""
+        self._speaker_plays = False
         self._speaker.stop()
         try:
             self.open()
-        except DeviceError:
+        except DeviceError as error:
+            log.warning("%s", error)
             return  # the core counts the attempts and asks again
-        self.emit(DeviceFound(time.monotonic(), Device.SPEAKER))
+        self.emit(DeviceFound(self._clock(), Device.SPEAKER))
 
     @property
     def rate(self) -> int:
         """The speaker's."""
         return self._speaker.rate
 
+    @property
+    def xruns(self) -> int:
+        """Blocks that the speaker did not get in time."""
+        return self._speaker.xruns
+
+    @property
+    def progress(self) -> float:
+        """Blocks that the speaker took; of a lost speaker it is enough that the thread lives."""
+        return self._blocks if self._speaker_plays else self.beat
+
     def _failed(self, reason: str) -> None:
-        self.emit(DeviceLost(time.monotonic(), Device.SPEAKER, reason))
+        self._speaker_plays = False
+        log.warning("%s", reason)
+        self.emit(DeviceLost(self._clock(), Device.SPEAKER, reason))
 
     # -- the driver's thread ----------------------------------------------------------
 
@@ -238,6 +264,7 @@ class Play(Stage[Chunk | End]):
     def fill(self, block: Samples, at: float) -> None:
         """Write the block that will be heard at ``at``; the reference gets the same."""
         block[:] = 0
+        self._blocks += 1
         if self._current is not None:
             self._current.render(block, at)
         self._mix_chime(block)
@@ -275,9 +302,7 @@ class Play(Stage[Chunk | End]):
         words = tuple(SpokenWord(w.text, start + w.start, start + w.end) for w in chunk.words)
         track.append((chunk.samples * self.volume).astype(np.int16))
         self.emit(
-            PieceBuffered(
-                time.monotonic(), chunk.turn, chunk.piece, words, track.length, chunk.rate
-            )
+            PieceBuffered(self._clock(), chunk.turn, chunk.piece, words, track.length, chunk.rate)
         )
 
     def idle(self) -> float:
@@ -293,7 +318,7 @@ class Play(Stage[Chunk | End]):
         if track.started_at is not None and not track.told_start:
             track.told_start = True
             self.emit(PlaybackStarted(track.started_at, track.turn))
-        silent = track.silent_at if track is self._current else time.monotonic()
+        silent = track.silent_at if track is self._current else self._clock()
         if track.gate is Gate.DROP and silent is not None:
             self.emit(PlaybackDropped(silent, track.turn, track.position))
             self._forget(track)
@@ -305,7 +330,7 @@ class Play(Stage[Chunk | End]):
 
     def _tell_end(self, track: Track) -> None:
         """The end is told when its last sample was heard, not when it was handed over."""
-        if track.ended_at is not None and time.monotonic() >= track.ended_at:
+        if track.ended_at is not None and self._clock() >= track.ended_at:
             self.emit(PlaybackDone(track.ended_at, track.turn, track.position))
             self._forget(track)
 

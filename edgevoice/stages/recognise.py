@@ -12,22 +12,25 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from edgevoice.core.commands import FlushRecogniser, Recognise, StopRecognising
 from edgevoice.core.events import RATE, Transcript
 from edgevoice.ports import Hypothesis, Recogniser, Samples
-from edgevoice.runtime.stage import Post, Stage
+from edgevoice.runtime.stage import Clock, Post, Stage
 
-_KEPT_S = 5.0
-_STEP = 3
-"""10 ms frames that are decoded at once."""
+KEPT_SAMPLES = 5 * RATE
+"""How far back an utterance may begin."""
+
+_STEP_S = 0.03
+"""Sound that is decoded at once, or a little more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sound:
-    """10 ms of cancelled sound at 16 kHz; ``end`` is the sample index after it."""
+    """A block of cancelled sound at 16 kHz; ``end`` is the sample index after it."""
 
     samples: Samples
     end: int
@@ -39,20 +42,23 @@ Order = Sound | Recognise | FlushRecogniser | StopRecognising
 class RecogniseStage(Stage[Order]):
     """Decodes while there is an utterance, remembers sound while there is none."""
 
-    def __init__(self, events: Post, recogniser: Recogniser) -> None:
+    def __init__(self, events: Post, recogniser: Recogniser, clock: Clock = time.monotonic) -> None:
         super().__init__("recognise", events, capacity=1000)
+        self._clock = clock
         self._recogniser = recogniser
-        self._kept: deque[Sound] = deque(maxlen=int(_KEPT_S * 100))
+        self._kept: deque[Sound] = deque()
         self._pending: list[Sound] = []
         self._turn: int | None = None
+        self._since = 0
         self._text = ""
         self._until = 0
 
-    def replace(self, recogniser: Recogniser) -> None:
-        """Take another engine, after the old one has failed (any thread)."""
-        self._recogniser = recogniser
-        self._turn = None
-        self.mend()
+    def inherit(self, old: Self) -> None:
+        """Begin the utterance again that the old one was at, with the sound that it kept."""
+        super().inherit(old)
+        self._kept = deque(old._kept, old._kept.maxlen)
+        if old._turn is not None:
+            self._inbox.appendleft(Recognise(old._turn, old._since))
 
     @property
     def turn(self) -> int | None:
@@ -63,7 +69,7 @@ class RecogniseStage(Stage[Order]):
         """Sound, or what to do with it."""
         match message:
             case Sound():
-                self._kept.append(message)
+                self._keep(message)
                 if self._turn is not None:
                     self._hear(message)
             case Recognise():
@@ -76,15 +82,21 @@ class RecogniseStage(Stage[Order]):
                     self._turn = None
                     self._pending.clear()
 
+    def _keep(self, sound: Sound) -> None:
+        self._kept.append(sound)
+        while self._kept[0].end <= sound.end - KEPT_SAMPLES:
+            self._kept.popleft()
+
     def _begin(self, order: Recognise) -> None:
+        self._turn, self._since = order.turn, order.since
+        self._text, self._until = "", order.since
         self._recogniser.begin()
-        self._turn, self._text, self._until = order.turn, "", order.since
         self._pending = [sound for sound in self._kept if sound.end > order.since]
         self._decode()
 
     def _hear(self, sound: Sound) -> None:
         self._pending.append(sound)
-        if len(self._pending) >= _STEP:
+        if sum(len(each.samples) for each in self._pending) >= _STEP_S * RATE:
             self._decode()
 
     def _decode(self) -> None:
@@ -106,7 +118,7 @@ class RecogniseStage(Stage[Order]):
         assert self._turn is not None
         self.emit(
             Transcript(
-                time.monotonic(),
+                self._clock(),
                 self._turn,
                 hypothesis.text,
                 self._until,
@@ -114,7 +126,3 @@ class RecogniseStage(Stage[Order]):
                 hypothesis.words if final else (),
             )
         )
-
-
-KEPT_SAMPLES = int(_KEPT_S * RATE)
-"""How far back an utterance may begin."""

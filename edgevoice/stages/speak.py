@@ -33,7 +33,7 @@ class Speak(TurnStage[Synthesise | EndSpeech]):
         self._synthesiser = synthesiser
         self._speaker_rate = speaker_rate
         self._resampler = resampler
-        self._pass_on = pass_on
+        self._pass_on = self.outlet(pass_on)
 
     def work(self, message: Synthesise | EndSpeech, cancelled: Callable[[], bool]) -> None:
         """One piece, or the end of a turn's speech."""
@@ -48,14 +48,14 @@ class Speak(TurnStage[Synthesise | EndSpeech]):
         before = 0
         for speech in self._synthesiser.speak(order.text, cancelled):
             samples = speech.samples if resampler is None else resampler.process(speech.samples)
-            words = _placed(speech, before, wanted / own)
+            words = placed(speech, before, wanted / own)
             self._pass_on(Chunk(order.turn, order.piece, samples, words, wanted))
             before += len(speech.samples)
         if resampler is not None and before:
             self._pass_on(Chunk(order.turn, order.piece, resampler.finish(), (), wanted))
 
 
-def _placed(speech: Speech, before: int, ratio: float) -> tuple[SpokenWord, ...]:
+def placed(speech: Speech, before: int, ratio: float) -> tuple[SpokenWord, ...]:
     """The words counted from the start of their piece, at the speaker's rate."""
     return tuple(
         SpokenWord(w.text, round((before + w.start) * ratio), round((before + w.end) * ratio))

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
-from edgevoice.core.lamps import pattern
+from edgevoice.core.lamps import BLINKS, pattern
 from edgevoice.core.table import Cause, Place, State
 from tests.acceptance.places import talk_in
 from tests.core.talk import WORD, Talk
@@ -86,7 +86,8 @@ def test_AC_006_a_fatal_fault_stops_the_conversation_and_ends_the_process() -> N
     turn = talk.turn
     talk.feed(ev.Fault(talk.now, ev.FaultKind.ENGINE, "think", "model is gone", fatal=True))
     assert talk.path[-1] is S.FAULTED
-    assert pattern(talk.place).motion == "blink"
+    light = pattern(talk.place, talk.core.fault_kind)
+    assert (light.motion, light.blinks) == ("code", BLINKS[ev.FaultKind.ENGINE])
     assert talk.last(cmd.DropPlayback).turn == turn
     talk.pass_time(10.1)
     assert talk.path[-1] is S.TERMINATING

@@ -124,6 +124,12 @@ def test_GUD_003_the_owner_sees_that_it_is_thinking() -> None:
     assert set(talk.core.lexicon.labels) == set(Place)
 
 
+@pytest.mark.parametrize(("language", "label"), [("en", "⋯ Thinking"), ("de", "⋯ Denkt nach")])
+def test_GUD_003_labels_are_in_the_language_of_the_settings(language: str, label: str) -> None:
+    """`language` in the configuration chooses the labels with the words."""
+    assert talk_in(Place.WAITING_FOR_LLM, language=language).core.snapshot().label == label
+
+
 @pytest.mark.parametrize(
     ("place", "event"),
     [

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from edgevoice.adapters import cards, portaudio
+from tests.adapters.fake_portaudio import FakePortAudio
 from tests.virtual_card import VirtualCard, missing, virtual_card
 
 ONLY_48_KHZ = """
@@ -33,3 +36,18 @@ def card(running_card: VirtualCard, monkeypatch: pytest.MonkeyPatch) -> VirtualC
     for name, value in running_card.environment.items():
         monkeypatch.setenv(name, value)
     return running_card
+
+
+@pytest.fixture
+def install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[[FakePortAudio], FakePortAudio]:
+    """Puts a scripted PortAudio in the place of the real one, on a machine without cards."""
+
+    def install(audio: FakePortAudio) -> FakePortAudio:
+        monkeypatch.setattr(portaudio, "library", lambda: audio.library)
+        monkeypatch.setattr(portaudio, "_guests", [])  # none of another test's
+        monkeypatch.setattr(cards, "ROOT", tmp_path)
+        return audio
+
+    return install

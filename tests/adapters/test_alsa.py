@@ -4,87 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from edgevoice.adapters import alsa, portaudio
+from edgevoice.adapters import alsa, line
 from edgevoice.errors import DeviceError
-
-BUSY, BAD_RATE = -9985, -9997
-NO_TIME = {"input_buffer_adc_time": 0.0, "output_buffer_dac_time": 0.0, "current_time": 0.0}
-
-
-class FakeStream:
-    def __init__(self, **settings: Any) -> None:
-        self.settings = settings
-        self.active = False
-        self.call_back = settings["stream_callback"]
-
-    def start_stream(self) -> None:
-        self.active = True
-
-    def is_active(self) -> bool:
-        return self.active
-
-    def get_output_latency(self) -> float:
-        return 0.02
-
-
-class FakePortAudio:
-    """Has the devices that are given as (name, inputs, outputs); opens at ``rates`` only."""
-
-    def __init__(self, *devices: tuple[str, int, int], rates: tuple[int, ...] = (16_000,)) -> None:
-        self.devices = devices
-        self.rates = rates
-        self.busy = False
-        self.initialised = 0
-        self.stream: FakeStream
-
-    def terminate(self) -> None:
-        self.initialised -= 1
-
-    def get_host_api_info_by_type(self, _: int) -> dict[str, Any]:
-        count = len(self.devices)
-        return {
-            "index": 0,
-            "deviceCount": count,
-            "defaultInputDevice": next((i for i in range(count) if self.devices[i][1]), -1),
-        }
-
-    def get_device_info_by_host_api_device_index(self, _: int, index: int) -> dict[str, Any]:
-        name, inputs, outputs = self.devices[index]
-        channels = {"maxInputChannels": inputs, "maxOutputChannels": outputs}
-        return {"name": name, "index": index, **channels}
-
-    def open(self, **settings: Any) -> FakeStream:
-        if self.busy:
-            raise OSError("Device unavailable", BUSY)
-        if settings["rate"] not in self.rates:
-            raise OSError("Invalid sample rate", BAD_RATE)
-        self.stream = FakeStream(**settings)
-        return self.stream
-
-    def is_format_supported(self, rate: int, **_: Any) -> bool:
-        if rate not in self.rates:
-            raise ValueError("Invalid sample rate", BAD_RATE)
-        return True
-
-
-@pytest.fixture
-def install(monkeypatch: pytest.MonkeyPatch) -> Any:
-    def install(audio: FakePortAudio) -> FakePortAudio:
-        def initialise() -> FakePortAudio:
-            audio.initialised += 1
-            return audio
-
-        library = SimpleNamespace(PyAudio=initialise, paALSA=8, paInt16=8, paDeviceUnavailable=BUSY)
-        monkeypatch.setattr(portaudio, "library", lambda: library)
-        return audio
-
-    return install
+from tests.adapters.fake_portaudio import NO_TIME, FakePortAudio
 
 
 def ignore(*_: Any) -> None:
@@ -213,13 +140,44 @@ class TestCallback:
         assert np.frombuffer(played, np.int16).tolist() == list(range(160))
         assert go_on == 0
 
-    def test_stumbles_are_counted(self, install: Any) -> None:
-        audio = install(FakePortAudio(("mic", 1, 0)))
-        microphone = alsa.AlsaMicrophone("mic")
-        microphone.start(ignore, ignore)
-        for status in (0, 2, 0, 2):
-            audio.stream.call_back(b"", 160, NO_TIME, status)
+    def test_what_was_lost_is_counted_by_direction(self, install: Any) -> None:
+        audio = install(FakePortAudio(("card", 1, 1)))
+        microphone, speaker = alsa.AlsaMicrophone("card"), alsa.AlsaSpeaker("card")
+        for end in (microphone, speaker):
+            end.start(ignore, ignore)
+            # Input overflow, output underflow, and what is no loss: output being primed.
+            for status in (0, 2, 4, 2, 16):
+                audio.stream.call_back(b"", 160, NO_TIME, status)
         assert microphone.xruns == 2
+        assert speaker.xruns == 1
+
+    def test_a_speaker_with_nothing_to_play_goes_on_playing_silence(self, install: Any) -> None:
+        audio = install(FakePortAudio(("out", 0, 2)))
+        alsa.AlsaSpeaker("out").start(ignore, ignore)
+        for _ in range(100):
+            assert audio.stream.call_back(None, 160, NO_TIME, 0) == (bytes(320), 0)
+
+    def test_a_sink_is_kept_awake_by_noise_of_one_bit_where_there_is_silence(
+        self, install: Any
+    ) -> None:
+        audio = install(FakePortAudio(("out", 0, 2)))
+        speaker = alsa.AlsaSpeaker("out")
+        level = 0
+
+        def fill(block: Any, at: float) -> None:
+            block[:] = level
+
+        def played() -> set[int]:
+            return set(np.frombuffer(audio.stream.call_back(None, 160, NO_TIME, 0)[0], np.int16))
+
+        speaker.start(fill, ignore)
+        speaker.keep_awake(True)
+        assert played() == {-1, 0, 1}
+        level = 500
+        assert played() == {500}
+        level = 0
+        speaker.keep_awake(False)
+        assert played() == {0}
 
     def test_an_error_aborts_and_is_told_once(self, install: Any) -> None:
         audio = install(FakePortAudio(("out", 0, 2)))
@@ -255,7 +213,7 @@ class TestWatching:
         self, install: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         install(FakePortAudio(("mic", 1, 0)))
-        monkeypatch.setattr(alsa, "_DEAD_AFTER_S", 0.0)
+        monkeypatch.setattr(line, "_DEAD_AFTER_S", 0.0)
         failures = Failures()
         alsa.AlsaMicrophone("mic").start(ignore, failures)
         assert failures.first.wait(10)
@@ -299,7 +257,7 @@ class TestTime:
     )
     def test_last_sample(self, adc: float, current: float, expected: float) -> None:
         times = {"input_buffer_adc_time": adc, "current_time": current}
-        assert alsa._last_sample_at(100.0, times, 0.01) == pytest.approx(expected)
+        assert line._last_sample_at(100.0, times, 0.01) == pytest.approx(expected)
 
     @pytest.mark.parametrize(
         ("dac", "current", "expected"),
@@ -307,4 +265,4 @@ class TestTime:
     )
     def test_first_sample(self, dac: float, current: float, expected: float) -> None:
         times = {"output_buffer_dac_time": dac, "current_time": current}
-        assert alsa._first_sample_at(100.0, times, 0.02) == pytest.approx(expected)
+        assert line._first_sample_at(100.0, times, 0.02) == pytest.approx(expected)

@@ -1,3 +1,5 @@
+"""Light and button on gpiozero's pins in memory, and what is said when there are none."""
+
 from __future__ import annotations
 
 import os
@@ -6,19 +8,24 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from gpiozero.pins.mock import MockFactory, MockPWMPin
 
-from edgevoice.adapters import gpio
-from edgevoice.adapters.gpio import GpioButton, GpioLamps, NullButton, NullLamps, open_gpio
-from edgevoice.core.lamps import Pattern, pattern
+from edgevoice.adapters import pins as chips
+from edgevoice.adapters import pixels
+from edgevoice.adapters.button import GpioButton
+from edgevoice.adapters.gpio import LampSpec, NullButton, NullLamps, PinLight, open_gpio
+from edgevoice.adapters.light import Animated
+from edgevoice.core.lamps import pattern
 from edgevoice.core.table import Place
 from edgevoice.errors import DeviceError
 
 RED, GREEN, BLUE = 17, 27, 22
 BUTTON = 23
+RGB = LampSpec(pins=(RED, GREEN, BLUE))
 
 
 @pytest.fixture
@@ -28,230 +35,174 @@ def pins() -> Iterator[MockFactory]:
     factory.reset()
 
 
-def colour(pins: MockFactory) -> tuple[float, ...]:
-    return tuple(pins.pin(number).state for number in (RED, GREEN, BLUE))
+class TestPinLight:
+    def test_three_pins_have_a_colour(self, pins: MockFactory) -> None:
+        light = PinLight((RED, GREEN, BLUE), pins)
+        light.paint((0.25, 0.5, 1.0))
+        assert [pins.pin(n).state for n in (RED, GREEN, BLUE)] == [0.25, 0.5, 1.0]
+        light.close()
+        assert [pins.pin(n).state for n in (RED, GREEN, BLUE)] == [0, 0, 0]
 
-
-def seen(pins: MockFactory, number: int, wanted: Callable[[list[float]], bool]) -> list[float]:
-    """The states of a pin once they are what was ``wanted``."""
-    deadline = time.monotonic() + 20
-    while not wanted(states := [state for _, state in pins.pin(number).states]):
-        assert time.monotonic() < deadline, states
-        time.sleep(0.005)
-    return states
-
-
-class TestLamps:
-    def test_steady_colour(self, pins: MockFactory) -> None:
-        lamps = GpioLamps((RED, GREEN, BLUE), pins)
-        lamps.show(Pattern("x", (0.25, 0.5, 1.0), "steady"))
-        assert colour(pins) == (0.25, 0.5, 1.0)
-
-    def test_off(self, pins: MockFactory) -> None:
-        lamps = GpioLamps((RED, GREEN, BLUE), pins)
-        lamps.show(Pattern("x", (1, 1, 1), "steady"))
-        lamps.show(Pattern("idle", (0, 0, 0), "off"))
-        assert colour(pins) == (0, 0, 0)
-
-    def test_blink_is_all_or_nothing(self, pins: MockFactory) -> None:
-        lamps = GpioLamps((RED, GREEN, BLUE), pins)
-        lamps.show(Pattern("x", (0.5, 0, 0), "blink", 0.02))
-        states = seen(pins, RED, lambda states: len(states) > 5)
-        lamps.close()
-        assert set(states) == {0.5, 0.0}
-        assert {state for _, state in pins.pin(GREEN).states} == {0.0}
-
-    def test_pulse_passes_through_what_lies_between(self, pins: MockFactory) -> None:
-        lamps = GpioLamps((RED, GREEN, BLUE), pins)
-        lamps.show(Pattern("x", (0, 0, 0.8), "pulse", 0.4))
-        states = seen(pins, BLUE, lambda states: max(states) == 0.8)
-        lamps.close()
-        assert any(0 < state < 0.8 for state in states)
-
-    def test_one_led_shows_brightness(self, pins: MockFactory) -> None:
-        lamps = GpioLamps((RED,), pins)
-        lamps.show(Pattern("x", (0.1, 0.4, 0.2), "steady"))
+    def test_one_pin_has_a_brightness(self, pins: MockFactory) -> None:
+        light = PinLight((RED,), pins)
+        light.paint((0.1, 0.4, 0.2))
         assert pins.pin(RED).state == 0.4
-        for motion in ("pulse", "blink"):
-            lamps.show(Pattern("x", (1, 0, 0), motion, 0.2))
-            seen(pins, RED, lambda states: states[-1] == 1)
-        lamps.close()
-        assert pins.pin(RED).state == 0
+        light.close()
+        light.close()
 
-    def test_light_of_a_common_anode(self, pins: MockFactory) -> None:
-        lamps = GpioLamps((RED,), pins, active_high=False)
+    def test_a_common_anode(self, pins: MockFactory) -> None:
+        light = PinLight((RED,), pins, active_high=False)
         assert pins.pin(RED).state == 1
-        lamps.show(Pattern("x", (1, 0, 0), "steady"))
+        light.paint((1, 0, 0))
         assert pins.pin(RED).state == 0
 
-    @pytest.mark.parametrize("place", list(Place), ids=lambda place: place.value)
-    def test_every_state_can_be_shown(self, pins: MockFactory, place: Place) -> None:
-        lamps = GpioLamps((RED, GREEN, BLUE), pins)
-        started = time.monotonic()
-        lamps.show(pattern(Place.HELD))
-        lamps.show(pattern(place))
-        print(f"{place.value}: changed in {(time.monotonic() - started) * 1e3:.1f} ms")
-        lamps.close()
-        lamps.close()
 
-    def test_unknown_motion(self, pins: MockFactory) -> None:
-        with pytest.raises(ValueError, match="cannot dance"):
-            GpioLamps((RED,), pins).show(Pattern("x", (1, 0, 0), "dance"))
+def mocked(monkeypatch: pytest.MonkeyPatch) -> MockFactory:
+    """Pins in memory, as the environment asks for them."""
+    monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "mock")
+    factory = MockFactory(pin_class=MockPWMPin)
+    monkeypatch.setattr(chips, "_mock_factory", lambda: factory)
+    return factory
 
 
-class Clock:
-    """Timers that run out when the test says so."""
-
-    def __init__(self) -> None:
-        self.running: dict[int, Callable[[], None]] = {}
-        self.started = 0
-
-    def __call__(self, seconds: float, call: Callable[[], None]) -> Any:
-        assert seconds == gpio.SETTLE_S
-        self.started += 1
-        number = self.started
-
-        class Timer:
-            def start(timer) -> None:  # noqa: N805
-                self.running[number] = call
-
-            def cancel(timer) -> None:  # noqa: N805
-                self.running.pop(number, None)
-
-        return Timer()
-
-    def rest(self) -> None:
-        """The contact rests for longer than the settling time."""
-        for number in list(self.running):
-            self.running.pop(number)()
-
-
-class TestButton:
-    @pytest.fixture
-    def clock(self) -> Clock:
-        return Clock()
-
-    @pytest.fixture
-    def told(self) -> list[str]:
-        return []
-
-    @pytest.fixture
-    def button(self, pins: MockFactory, clock: Clock, told: list[str]) -> GpioButton:
-        button = GpioButton(BUTTON, pins, timer=clock)
-        button.start(lambda: told.append("pressed"), lambda: told.append("released"))
-        return button
-
-    def test_press_and_release(
-        self, button: GpioButton, pins: MockFactory, clock: Clock, told: list[str]
-    ) -> None:
-        pins.pin(BUTTON).drive_low()
-        assert told == []
-        clock.rest()
-        assert told == ["pressed"]
-        pins.pin(BUTTON).drive_high()
-        clock.rest()
-        assert told == ["pressed", "released"]
-
-    def test_a_bouncing_contact_is_told_once(
-        self, button: GpioButton, pins: MockFactory, clock: Clock, told: list[str]
-    ) -> None:
-        for _ in range(5):
-            pins.pin(BUTTON).drive_low()
-            pins.pin(BUTTON).drive_high()
-        pins.pin(BUTTON).drive_low()
-        assert len(clock.running) == 1
-        clock.rest()
-        assert told == ["pressed"]
-
-    def test_a_spike_is_nothing(
-        self, button: GpioButton, pins: MockFactory, clock: Clock, told: list[str]
-    ) -> None:
-        pins.pin(BUTTON).drive_low()
-        pins.pin(BUTTON).drive_high()
-        clock.rest()
-        assert told == []
-
-    def test_closed_before_it_settled(
-        self, button: GpioButton, pins: MockFactory, clock: Clock, told: list[str]
-    ) -> None:
-        pins.pin(BUTTON).drive_low()
-        late = list(clock.running.values())
-        button.close()
-        button.close()
-        for call in late:
-            call()
-        assert clock.running == {}
-        assert told == []
-
-    def test_held_down_from_the_start_is_no_press(
-        self, pins: MockFactory, clock: Clock, told: list[str]
-    ) -> None:
-        button = GpioButton(BUTTON, pins, timer=clock)
-        pins.pin(BUTTON).drive_low()
-        button.start(lambda: told.append("pressed"), lambda: told.append("released"))
-        pins.pin(BUTTON).drive_high()
-        clock.rest()
-        assert told == ["released"]
-
-    def test_with_a_real_timer(self, pins: MockFactory) -> None:
-        pressed_at: list[float] = []
-        button = GpioButton(BUTTON, pins)
-        button.start(lambda: pressed_at.append(time.monotonic()), lambda: None)
-        started = time.monotonic()
-        pins.pin(BUTTON).drive_low()
-        while not pressed_at:
-            assert time.monotonic() < started + 20
-            time.sleep(0.001)
-        print(f"press told after {(pressed_at[0] - started) * 1e3:.1f} ms")
-        button.close()
-        assert pressed_at[0] - started >= gpio.SETTLE_S
+def wait_for(true: Callable[[], Any]) -> None:
+    deadline = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
 
 
 class TestOpening:
     def test_mock_pins_by_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "mock")
-        opened = open_gpio(lamps=(RED, GREEN, BLUE), button=BUTTON)
-        assert isinstance(opened.lamps, GpioLamps)
+        opened = open_gpio(RGB, BUTTON)
+        assert isinstance(opened.lamps, Animated)
         assert isinstance(opened.button, GpioButton)
         assert opened.reason == ""
-        opened.lamps.show(pattern(Place.LISTENING))
         opened.lamps.close()
         opened.button.close()
 
+    def test_a_state_is_seen_on_the_pins(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        pins = mocked(monkeypatch)
+        lamps = open_gpio(RGB).lamps
+        for place, lit in ((Place.LISTENING, (0, 0.4, 1)), (Place.SUSPENDED, (1, 0, 0))):
+            lamps.show(pattern(place))
+            wait_for(lambda lit=lit: tuple(pins.pin(n).state for n in (RED, GREEN, BLUE)) == lit)
+        lamps.close()
+
+    def test_one_lamp_tells_muted_from_listening(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        pins = mocked(monkeypatch)
+        lamps = open_gpio(LampSpec(pins=(RED,))).lamps
+        lamps.show(pattern(Place.LISTENING))
+        wait_for(lambda: pins.pin(RED).state == 1)
+        lamps.show(pattern(Place.SUSPENDED))
+        wait_for(lambda: pins.pin(RED).state == 0)
+        lamps.close()
+
+    def test_it_can_be_dimmed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        pins = mocked(monkeypatch)
+        lamps = open_gpio(LampSpec(pins=(RED,), brightness=0.5)).lamps
+        lamps.show(pattern(Place.LISTENING))
+        wait_for(lambda: pins.pin(RED).state == 0.5)
+        lamps.close()
+
+    def test_pixels_and_the_pin_that_switches_them_on(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        pins, written = mocked(monkeypatch), list[bytes]()
+
+        class Spi:
+            def __init__(self, device: str, hertz: int) -> None:
+                assert (device, hertz) == ("0.1", 4_000_000)
+
+            def write(self, data: bytes) -> None:
+                written.append(data)
+
+            def close(self) -> None:
+                written.append(b"closed")
+
+        monkeypatch.setattr("edgevoice.adapters.gpio.LgSpi", Spi)
+        lamps = open_gpio(LampSpec("apa102", count=12, spi="0.1", power_pin=5)).lamps
+        assert pins.pin(5).state == 1
+        lamps.show(pattern(Place.SUSPENDED))
+        wait_for(lambda: pixels.apa102([(1.0, 0.0, 0.0)] * 12) in written)
+        lamps.close()
+        assert written[-2:] == [pixels.apa102([(0.0, 0.0, 0.0)] * 12), b"closed"]
+
     def test_only_what_is_configured(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "mock")
-        assert isinstance(open_gpio(lamps=(RED,)).button, NullButton)
+        assert isinstance(open_gpio(RGB).button, NullButton)
         assert isinstance(open_gpio(button=BUTTON).lamps, NullLamps)
         assert open_gpio().reason == "no pins are configured"
 
     @pytest.mark.parametrize(
-        ("settings", "message"),
+        ("lamp", "button", "message"),
         [
-            ({"lamps": (99,)}, "99 is not a valid pin"),
-            ({"lamps": (RED,), "button": RED}, "already in use"),
-            ({"lamps": (RED, GREEN)}, "2 LED pins; give one, or three"),
+            ((99,), None, "99 is not a valid pin"),
+            ((RED,), RED, "already in use"),
+            ((RED, GREEN), None, "2 LED pins; give one, or three"),
         ],
     )
     def test_pins_that_cannot_be(
-        self, monkeypatch: pytest.MonkeyPatch, settings: Any, message: str
+        self, monkeypatch: pytest.MonkeyPatch, lamp: Any, button: int | None, message: str
     ) -> None:
         monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "mock")
         with pytest.raises(DeviceError, match=message) as caught:
-            open_gpio(**settings)
+            open_gpio(LampSpec(pins=lamp), button)
         assert "\n" not in str(caught.value)
 
+    def test_without_pixels_the_button_works_all_the_same(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "mock")
+        monkeypatch.setattr(pixels, "DEVICES", tmp_path)
+        opened = open_gpio(LampSpec("ws2812", count=3), BUTTON)
+        assert opened.reason == (
+            f"there is no {tmp_path}/spidev0.0 for the pixels; switch SPI on in raspi-config"
+        )
+        assert isinstance(opened.lamps, NullLamps)
+        assert isinstance(opened.button, GpioButton)
+        opened.button.close()
+
     def test_no_chip(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        monkeypatch.setattr(gpio, "CHIPS", str(tmp_path / "gpiochip*"))
-        opened = open_gpio(lamps=(RED,), button=BUTTON)
+        monkeypatch.setattr(chips, "CHIPS", str(tmp_path / "gpiochip*"))
+        opened = open_gpio(RGB, BUTTON)
         assert opened.reason.startswith("there is no GPIO chip")
         opened.lamps.show(pattern(Place.LISTENING))
         opened.button.start(lambda: None, lambda: None)
         opened.lamps.close()
         opened.button.close()
 
+    def test_a_chip_that_is_named(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        (tmp_path / "gpiochip0").touch()
+        monkeypatch.setattr(chips, "CHIPS", str(tmp_path / "gpiochip*"))
+        assert open_gpio(button=BUTTON, chip=4).reason == (
+            f"there is no GPIO chip ({tmp_path}/gpiochip4)"
+        )
+
+    @pytest.mark.parametrize(
+        ("labels", "number"),
+        [
+            ({0: "pinctrl-bcm2711", 1: "raspberrypi,firmware-gpio"}, 0),
+            ({0: "gpio-brcmstb", 4: "pinctrl-rp1"}, 4),
+            ({0: "gpio-sim.0"}, None),
+        ],
+    )
+    def test_the_chip_of_the_header_is_known_by_its_label(
+        self, monkeypatch: pytest.MonkeyPatch, labels: dict[int, str], number: int | None
+    ) -> None:
+        lgpio = SimpleNamespace(
+            error=OSError,
+            gpiochip_open=lambda number: number,
+            gpiochip_close=lambda handle: None,
+            gpio_get_chip_info=lambda handle: [0, 28, f"gpiochip{handle}", labels[handle]],
+        )
+        monkeypatch.setattr(chips.lg, "library", lambda: lgpio)
+        assert chips._header([f"/dev/gpiochip{n}" for n in labels]) == number
+
     def test_no_permission(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         (tmp_path / "gpiochip0").touch()
-        monkeypatch.setattr(gpio, "CHIPS", str(tmp_path / "gpiochip*"))
+        monkeypatch.setattr(chips, "CHIPS", str(tmp_path / "gpiochip*"))
         monkeypatch.setattr(os, "access", lambda *_: False)
         assert open_gpio(button=BUTTON).reason.endswith("may not be opened; join the group gpio")
 
@@ -261,8 +212,8 @@ class TestOpening:
         # In a process of its own, because lgpio makes its FIFO when it is imported.
         (tmp_path / "gpiochip0").touch()
         program = (
-            "from edgevoice.adapters import gpio\n"
-            f"gpio.CHIPS = {str(tmp_path / 'gpiochip*')!r}\n"
+            "from edgevoice.adapters import gpio, pins\n"
+            f"pins.CHIPS = {str(tmp_path / 'gpiochip*')!r}\n"
             "print(gpio.open_gpio(button=23).reason)"
         )
         environment = os.environ | {"PYTHONPATH": os.getcwd()}

@@ -236,3 +236,64 @@ def test_nobody_is_asked_whether_they_are_there_who_has_never_been():
     talk.pass_time(60)
     assert not talk.all(cmd.Synthesise)
     assert talk.place is Place.IDLE
+
+
+def test_the_snapshot_tells_the_turn_that_is_answered_and_how_often_it_was_tried():
+    talk = Talk(ready=False)
+    assert talk.core.snapshot().previous is None
+    assert talk.core.snapshot().retries == 0
+    talk.feed(ev.Ready(0.0))
+    talk.asked()
+    first = talk.turn
+    assert talk.core.snapshot().turn == first
+    talk.feed(ev.ToolCalled(talk.now, first, 1, "clock", "{}"))
+    assert talk.core.turn > first
+    assert talk.core.snapshot().turn == first
+    assert talk.core.snapshot().since == talk.now
+    talk.feed(ev.ToolDone(talk.now, first, 1, "noon"))
+    talk.feed(ev.Fault(talk.now, ev.FaultKind.LLM, "think", "slow"))
+    assert talk.core.snapshot().retries == 1
+
+
+@pytest.mark.parametrize(("pause", "muted"), [(0.5, True), (0.501, False), (0.0, True)])
+def test_two_clicks_within_500_ms_mute(pause, muted):
+    talk = Talk()
+    for at in (8.0, 8.0 + pause):
+        talk.feed(ev.ButtonPressed(at))
+        talk.feed(ev.ButtonReleased(at))
+    assert talk.core.muted is muted
+
+
+@pytest.mark.parametrize(("held", "click"), [(0.25, True), (0.3, False)])
+def test_a_press_shorter_than_300_ms_is_a_click(held, click):
+    talk = Talk()
+    talk.feed(ev.ButtonPressed(8.0))
+    flushed = talk.feed(ev.ButtonReleased(8.0 + held))
+    assert (not flushed) is click
+
+
+def test_a_player_that_has_told_nothing_for_long_is_stuck_and_not_before():
+    talk = talk_at(Place.PLAYING)
+    began = talk.core.the_answer.touched_at
+    talk.pass_time(240)
+    assert [w.what for w in talk.all(cmd.Warn)] == ["speaking_long", "speaking_stuck"]
+    assert talk.last(cmd.Transition).at - began > 120 + talk.length / 16_000
+
+
+def test_speech_that_goes_on_after_a_retry_is_the_turn_of_its_utterance():
+    talk = talk_at(Place.WAITING_FOR_LLM)
+    utterance = talk.core.the_answer.utterance.turn
+    talk.pass_time(9)
+    assert talk.turn > utterance
+    talk.speak(0.4)
+    assert talk.last(cmd.Transition).cause is Cause.USER_RESUMED
+    assert talk.last(cmd.Transition).turn == utterance
+
+
+@pytest.mark.parametrize(("confidence", "answered"), [(0.3, True), (0.29, False)])
+def test_an_utterance_of_confidence_0_3_is_no_noise(confidence, answered):
+    talk = Talk()
+    talk.wake()
+    talk.say("mumble", seconds=0.3, confidence=confidence)
+    talk.wait(3)
+    assert bool(talk.all(cmd.Generate)) is answered

@@ -95,3 +95,17 @@ def test_markup_and_length_of_what_a_tool_says_are_bounded():
     text = " ".join(c.text for c in talk.all(cmd.Synthesise))
     assert text.startswith("Wow word")
     assert len(text) <= 1000
+
+
+def test_an_engine_that_fails_before_it_is_spoken_costs_no_second_call_and_no_model():
+    """Its work is done: a second timer is set by nobody, and the model knows of none."""
+    talk = called()
+    back(talk, "12:00", "It is noon.")
+    talk.feed(ev.Fault(talk.now, ev.FaultKind.ENGINE, "recognise", "gone"))
+    assert talk.place is Place.RECOVERING
+    talk.feed(ev.PartRebuilt(talk.now, "recognise"))
+    assert talk.last(cmd.Synthesise).text == "It is noon."
+    assert talk.last(cmd.Synthesise).turn == talk.turn
+    assert len(talk.all(cmd.Generate)) == len(talk.all(cmd.RunTool)) == 1
+    talk.synthesise()
+    assert talk.place is Place.PLAYING

@@ -222,3 +222,18 @@ def test_frames_need_not_be_regular() -> None:
     end = ear.now + ms(700)
     decision = ear.policy.update(SoundFrame(0.0, end, FRAME, 0.0, 0.0), ear.heard, 0.0)
     assert decision.silence_ms == 700
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_decision_says_all_that_was_asked(policy: str) -> None:
+    ear = Ear(Turn(policy=policy))
+    ear.listen(200, **SPEECH)
+    decision = ear.listen(100, **SILENCE)
+    assert decision.state is TurnState.HOLD
+    assert decision.reason == "stable_HOLD"
+    assert decision.at_sample == ms(300)
+    assert decision.speaking is False
+    assert decision.silence_ms == 100
+    if policy == "manual":
+        assert (decision.confidence, decision.blocked_by) == (0.0, Blocker.BUTTON)
+    assert ear.frame(**SPEECH).speaking is True

@@ -109,7 +109,7 @@ def test_every_prompt_leaves_room_for_the_answer(
         for result in results:
             history.tool(asked, result)
         history.add(asked, said, cut=cut)
-        if condense and history.due(0.0):
+        if condense and history.is_too_full:
             history.condense(0.0)
     messages = history.messages(question)
     assert cost(messages) <= window - min(tuning.answer_tokens, window // 2)
@@ -117,7 +117,7 @@ def test_every_prompt_leaves_room_for_the_answer(
     assert roles[0] == "system"
     assert all(one != next_one for one, next_one in pairwise(roles))
     if condense:
-        assert not history.due(0.0)
+        assert not history.is_too_full
 
 
 def test_the_oldest_exchanges_go_first() -> None:
@@ -179,34 +179,34 @@ def filled(exchanges: int, tuning: HistoryTuning = TUNING) -> History:
     return history
 
 
-def test_after_15_minutes_old_turns_are_due() -> None:
+def test_old_turns_are_to_be_condensed_15_minutes_after_the_last_time() -> None:
     history = filled(5)
-    assert not history.due(100.0 + 899.9)
-    assert history.due(100.0 + 900.0)
-    history.condense(1000.0)
-    history.add("question 5", "Yes.")
-    assert not history.due(1899.9)
-    assert history.due(1900.0)
+    assert history.renewal_at == 100.0 + 900.0
+    history.condense(1234.0)
+    assert history.renewal_at == 1234.0 + 900.0
 
 
-def test_nothing_is_due_while_all_turns_are_to_be_kept() -> None:
-    assert not filled(4).due(10_000.0)
+def test_turns_that_are_to_be_kept_stay_word_for_word() -> None:
+    history = filled(4)
+    before = texts(history)
+    history.condense(10_000.0)
+    assert texts(history) == before
 
 
-def test_at_80_percent_of_the_window_it_is_due() -> None:
+def test_at_80_percent_of_the_window_it_is_too_full() -> None:
     tuning = HistoryTuning(system_prompt="", context_tokens=512)  # 256 for messages
     history = History(tuning)
     history.add("a" * 4, "b" * 350)
     history.add("a" * 4, "b" * 336)
-    assert not history.due(0.0)
+    assert not history.is_too_full
     history.add("c", "d")
-    assert history.due(0.0)
+    assert history.is_too_full
 
 
 def test_one_exchange_however_long_is_never_condensed() -> None:
     history = History(HistoryTuning(context_tokens=256))
     history.add("a " * 500, "b " * 500)
-    assert not history.due(0.0)
+    assert not history.is_too_full
 
 
 def test_condensing_keeps_the_gist_and_the_newest_turns() -> None:
@@ -296,3 +296,80 @@ def test_a_resume_loses_no_word_and_repeats_at_most_one(widths: list[int], posit
     repeated = [w for w in spoken if back < w.end and w.start < position]
     assert len(repeated) <= 1
     assert all(w.end <= back or w.start >= back for w in spoken)
+
+
+# -- to the letter -----------------------------------------------------------------------
+
+
+def words_of(text: str) -> int:
+    return len(text.split())
+
+
+def test_a_text_is_cut_to_exactly_what_fits() -> None:
+    history = History(TUNING, count=words_of)
+    assert history._cut_to("a b c d", 4) == "a b c d"
+    assert history._cut_to("a b c d", 3) == "a b c"
+    assert history._cut_to("a b c d", 1) == "a"
+    assert history._cut_to("a b c d", 3, keep_end=True) == "b c d"
+    assert history._cut_to("a b c d", 0) == ""
+    assert History(TUNING)._cut_to("abcdefghij", 2) == "abcdefgh"
+
+
+def test_what_was_said_before_several_tools_is_one_text() -> None:
+    history = History(TUNING)
+    history.begin("now?", "Let me look.")
+    history.tool("now?", "noon")
+    history.begin("now?", "And again.")
+    assert texts(history)[2] == ("assistant", "Let me look. And again.")
+    history.abandon()
+    assert texts(history)[1:] == [
+        ("user", "now?"),
+        ("assistant", "Let me look. And again."),
+        ("tool", "noon"),
+        ("user", "now?"),
+    ]
+
+
+def gist(question: str, answer: str) -> str:
+    history = History(HistoryTuning(system_prompt="", keep_turns=1))
+    history.add(question, answer)
+    history.add("so", "Yes.")
+    history.condense(0.0)
+    return texts(history)[0][1].splitlines()[-1]
+
+
+def test_the_gist_is_the_question_and_the_first_sentence() -> None:
+    assert gist("why", "One. Two! Three?") == "- why → One."
+    assert gist("why", "No end") == "- why → No end"
+    assert gist("why", "Is it? Yes. No.") == "- why → Is it?"
+
+
+def test_the_gist_is_cut_at_a_word_and_only_when_it_is_too_long() -> None:
+    fits = "x" * 39 + " " + "y" * 40
+    assert gist(fits, "Yes.") == f"- {fits} → Yes."
+    assert gist(f"{fits}z", "Yes.") == f"- {'x' * 39}… → Yes."
+    assert gist("a b " + "c" * 80, "Yes.") == "- a b… → Yes."
+
+
+def test_the_summary_may_fill_a_quarter_of_the_room_and_no_more() -> None:
+    tuning = HistoryTuning(
+        system_prompt="", context_tokens=256, answer_tokens=128, keep_turns=1, renew_at_share=1.0
+    )
+    history = History(tuning, count=words_of, summary_heading="heading")
+    for _ in range(10):
+        history.add("a b c", "d e")  # seven words with its marks
+    history.condense(0.0)
+    assert words_of(texts(history)[0][1]) <= 32
+    assert texts(history)[0][1].count("→") == 4
+
+
+@pytest.mark.parametrize(("heading", "lines"), [("head", 2), ("heads", 1)])
+def test_and_that_to_the_character(heading: str, lines: int) -> None:
+    tuning = HistoryTuning(
+        system_prompt="", context_tokens=256, answer_tokens=128, keep_turns=1, renew_at_share=1.0
+    )
+    history = History(tuning, count=len, summary_heading=heading)
+    for _ in range(4):
+        history.add("a b c", "d e")  # 13 characters in the summary, and a line's end
+    history.condense(0.0)
+    assert texts(history)[0][1].count("→") == lines

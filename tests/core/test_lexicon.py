@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from edgevoice.core.lexicon import LANGUAGES, Lexicon, find_phrase, lexicon, words
+from edgevoice.core.lexicon.model import phrase_set
 from edgevoice.core.table import Place
 from edgevoice.errors import ConfigError
 
@@ -49,6 +50,7 @@ def test_every_language_is_complete(language: str) -> None:
     for field in fields(Lexicon):
         assert getattr(known, field.name) not in (frozenset(), (), {}, ""), field.name
     assert set(known.labels) == set(Place)
+    assert len(set(known.labels.values())) == len(Place)
     assert len(known.progress) >= 3
     assert len(known.check_ins) >= 2
     assert set(known.phrases) == {"no_answer", "unavailable", "tool_failed", "summary"}
@@ -144,3 +146,7 @@ def test_short_answers(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "um", "the", "tea", "yes the", "4 dogs"])
 def test_no_short_answers(text: str) -> None:
     assert not lexicon("en").is_short_answer(text)
+
+
+def test_phrases_are_separated_by_commas_and_line_ends() -> None:
+    assert phrase_set("uh huh, I see,\nright\n  sure ,,\n") == {"uh huh", "I see", "right", "sure"}

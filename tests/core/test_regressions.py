@@ -4,9 +4,9 @@ import pytest
 
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
-from edgevoice.core.history import History
+from edgevoice.core.history import CUT, History
 from edgevoice.core.table import TABLE, Cause, Place
-from edgevoice.core.tuning import DeadAir, HistoryTuning
+from edgevoice.core.tuning import ButtonTuning, DeadAir, HistoryTuning
 from tests.core.reach import talk_at
 from tests.core.talk import WORD, Talk
 
@@ -123,7 +123,8 @@ def test_a_result_of_one_word_that_is_too_long_is_cut_and_not_left_out():
 
 def test_a_button_pressed_while_the_device_is_about_to_ask_does_not_get_stuck():
     both = frozenset({"button", "always"})
-    talk = Talk(activation=both, dead_air=DeadAir(enabled="on"))
+    no_long_hold = ButtonTuning(long_hold_ms=60_000)
+    talk = Talk(activation=both, dead_air=DeadAir(enabled="on"), button=no_long_hold)
     talk.press()
     talk.pass_time(31)
     assert talk.core.answer is not None
@@ -183,3 +184,46 @@ def test_a_device_that_was_muted_before_it_came_up_comes_up_muted():
     talk.feed(ev.DeviceFound(talk.now, ev.Device.SPEAKER))
     assert talk.place is Place.SUSPENDED
     assert not talk.all(cmd.Recognise)
+
+
+def test_a_question_that_is_asked_again_gets_no_result_of_the_time_before():
+    talk = talk_at(Place.WAITING_FOR_LLM)
+    talk.feed(ev.ToolCalled(talk.now, talk.turn, 1, "clock", "{}"))
+    talk.feed(ev.ToolDone(talk.now, talk.turn, 1, "noon"))
+    talk.feed(ev.EndConversation(talk.now))
+    talk.pass_time(3600)
+    talk.asked()
+    assert [m.role for m in talk.last(cmd.Generate).messages] == ["system", "user"]
+
+
+def test_nor_does_what_was_said_before_the_tool_come_after_the_question():
+    talk = mid_answer_call()
+    talk.synthesise()
+    talk.finish()
+    talk.feed(ev.EndConversation(talk.now))
+    talk.asked()
+    messages = talk.last(cmd.Generate).messages
+    assert [m.role for m in messages] == ["system", "user", "assistant", "user"]
+    assert messages[2].text.startswith("Let me look.")
+
+
+def test_an_answer_that_was_cut_before_its_tool_was_asked_for_more_is_marked_as_cut():
+    talk = mid_answer_call()
+    talk.feed(ev.ToolDone(talk.now, talk.turn, 1, "noon"))
+    talk.feed(ev.Interrupt(talk.now))
+    talk.dropped_at(2 * WORD)
+    talk.wait(0.1)
+    talk.ask("tell me about the sea")
+    read, sent = talk.last(cmd.Prefill).messages, talk.last(cmd.Generate).messages
+    assert [m.text for m in sent[1:]] == ["tell me about the sea", f"Let me{CUT}", sent[1].text]
+    assert read == sent
+
+
+def test_a_prompt_that_is_read_ahead_begins_nothing_and_ends_nothing():
+    talk = talk_at(Place.WAITING_FOR_LLM)
+    talk.feed(ev.ToolCalled(talk.now, talk.turn, 1, "clock", "{}"))
+    talk.feed(ev.ToolDone(talk.now, talk.turn, 1, "noon"))
+    talk.wake()
+    talk.say("tell me about the sea")
+    roles = [m.role for m in talk.last(cmd.Prefill).messages]
+    assert roles == ["system", "user"]

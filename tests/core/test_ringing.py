@@ -227,3 +227,13 @@ def test_a_question_after_the_wake_word_and_a_pause_is_for_the_device():
     talk.wait(0.5)
     talk.ask("what time is it")
     assert talk.last(cmd.Generate).heard == "what time is it"
+
+
+def test_an_answer_is_spoken_although_an_alarm_waits_and_somebody_speaks():
+    """It rang before the question was asked; it gives way to that, and not the answer to it."""
+    talk = ringing()
+    talk.feed(ev.Ask(talk.now, "tell me about the sea"))
+    talk.speak(0.3)
+    talk.tokens("The sea is deep. ")
+    talk.synthesise()
+    assert talk.place is Place.PLAYING

@@ -196,3 +196,10 @@ def test_no_word_is_lost_and_none_changes_its_place(sentence: list[str]) -> None
     text = " ".join(sentence)
     assert " ".join(split(text)) == text
     assert words(" ".join(split(f"**{text}**"))) == words(text)
+
+
+@pytest.mark.parametrize(("before", "after"), [(27, 26), (25, 26), (17, 34)])
+def test_the_second_half_of_runaway_text_begins_behind_its_middle(before: int, after: int) -> None:
+    text = "So. " + "words " * (before - 1) + "here, " + "words " * (after + 20)
+    first = split(text)[1]
+    assert first.endswith("here,") is (before > 25)

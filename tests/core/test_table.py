@@ -7,14 +7,18 @@ import pytest
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
-from edgevoice.core.rules import RULES, away, ear, faults, mind, mouth, owner, tools
+from edgevoice.core.rules import RULES, _find, away, ear, faults, ignore, mind, mouth, owner, tools
 from edgevoice.core.table import (
     ANYWHERE,
     MOVES,
     TABLE,
     TIMEOUTS,
     Place,
+    Row,
     State,
+    _joined,
+    _row,
+    _rows,
     may_move,
 )
 from edgevoice.core.tuning import Timeouts, Tuning
@@ -158,3 +162,23 @@ def test_a_conversation_can_be_copied_and_goes_on_alike():
     event = ev.SoundFrame(core.now + 0.02, core.heard_until + 320, 320, 0.1, 0.9)
     assert core.handle(event) == other.handle(event)
     assert Conversation(Tuning()).tuning == core.tuning
+
+
+def test_a_rule_is_found_by_its_name_in_its_home():
+    assert _find("wake") is ear.wake
+    assert _find("ignore") is ignore
+    for name, rule in RULES.items():
+        assert _find(name) is rule
+    with pytest.raises(AssertionError, match="rule fly must have one home, not 0"):
+        _find("fly")
+
+
+def test_rows_are_joined_and_none_may_be_there_twice():
+    tick, ready = {ev.Tick: _row("tick", Place.IDLE)}, {ev.Ready: _row("ready")}
+    joined = _joined(_rows([Place.IDLE, Place.HELD], tick), {Place.IDLE: ready})
+    assert joined[Place.IDLE] == {**tick, **ready}
+    assert joined[Place.HELD] == tick
+    assert joined[Place.LISTENING] == {}
+    assert joined[Place.IDLE][ev.Tick] == Row("tick", frozenset({Place.IDLE}))
+    with pytest.raises(AssertionError, match="two rows for"):
+        _joined({Place.IDLE: tick}, {Place.IDLE: tick})

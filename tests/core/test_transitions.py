@@ -348,22 +348,28 @@ def soft_ack() -> Watched:
     return talk
 
 
-def soft_ack_known_late() -> Watched:
-    """It has long been quiet again when the words show that it was nothing."""
+def soft_ack_whose_last_word_is_late() -> Watched:
     talk = at(P.PLAYING)
     talk.held()
-    talk.hear("what")
-    talk.wait(0.4)
-    assert talk.place is P.HELD
+    talk.wait(0.5)
     talk.hear("yeah", final=True)
     assert talk.place is P.PLAYING
     return talk
 
 
+def voiceless() -> Watched:
+    talk = at(P.WAITING_FOR_LLM)
+    talk.tokens("The sea is deep.")
+    talk.fault(FaultKind.TTS)
+    assert talk.place is P.LISTENING
+    return talk
+
+
 def step_by_step() -> Iterable[Watched]:
-    yield soft_ack_known_late()
     yield always_listening()
     yield soft_ack()
+    yield soft_ack_whose_last_word_is_late()
+    yield voiceless()
     for place in (P.IDLE, P.LISTENING, P.WAITING_FOR_LLM, P.TOOL_EXECUTING, P.WAITING_FOR_TASK):
         yield double_click(place)
     for place in (P.PLAYING, P.HELD, P.INTERRUPTED):
@@ -386,6 +392,8 @@ def step_by_step() -> Iterable[Watched]:
     yield stuck()
     yield rung_off()
     yield rung_off_with_a_question()
+    yield goodbye_and_rings()
+    yield rung_off_by_a_last_word()
     yield from ends_and_rings()
     for rings in (False, True):
         yield from nothing_to_tell(rings)
@@ -459,6 +467,32 @@ def rung_off_with_a_question() -> Watched:
     talk.pass_time(0.1)
     assert talk.place is P.LISTENING
     talk.press()
+    assert talk.place is P.WAITING_FOR_LLM
+    return talk
+
+
+def goodbye_and_rings() -> Watched:
+    """A timer is due while somebody says goodbye."""
+    talk = at(P.LISTENING)
+    talk.speak(0.6)
+    talk.hear("goodbye", final=True)
+    talk.ring()
+    assert not talk.core.rings[0].began
+    talk.wait(2)
+    assert talk.core.rings[0].began
+    assert talk.place is P.LISTENING
+    return talk
+
+
+def rung_off_by_a_last_word() -> Watched:
+    """What was taken for a question to the device was meant for the alarm; another one waits."""
+    talk = at(P.IDLE)
+    talk.ring()
+    talk.wake()
+    talk.ask("what about lunch")
+    talk.question()
+    talk.hear("thank you", final=True)
+    assert not talk.core.rings
     assert talk.place is P.WAITING_FOR_LLM
     return talk
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
 from edgevoice.core import commands as cmd
@@ -18,6 +19,7 @@ from edgevoice.core.conversation import KEPT_TRANSITIONS, Conversation
 from edgevoice.core.events import RATE, Device, FaultKind, SpokenWord, Word
 from edgevoice.core.table import TABLE, Place, may_move
 from edgevoice.core.tuning import DeadAir, Tuning
+from tests.core.causes import GIVES, LEADS_TO
 
 T = TypeVar("T")
 FRAME = RATE // 50
@@ -59,6 +61,7 @@ EVENTS: dict[type[ev.Event], Make] = {
     ev.PartRebuilt: lambda w: ev.PartRebuilt(
         w.at, w.pick(*sorted(w.core.broken), "think", "speak")
     ),
+    ev.Retuned: lambda w: ev.Retuned(w.at, w.pick(*TUNINGS.values())),
     ev.DeviceLost: lambda w: ev.DeviceLost(w.at, w.pick(*Device)),
     ev.DeviceFound: lambda w: ev.DeviceFound(
         w.at, w.pick(*sorted(w.core.lost, key=lambda d: d.value), *Device)
@@ -112,7 +115,9 @@ SAID = (
     "no wait tell me more",
 )
 
-RARE = (ev.Shutdown, ev.Fault, ev.DeviceLost, ev.Suspend, ev.Mute, ev.EndConversation)
+RARE = (
+    ev.Shutdown, ev.Fault, ev.DeviceLost, ev.Suspend, ev.Mute, ev.EndConversation, ev.Retuned,
+)  # fmt: skip
 """These end what goes on; too many of them and nothing goes on."""
 
 
@@ -248,6 +253,20 @@ def plain_event(kind: type[ev.Event], core: Conversation) -> ev.Event:
 
 SILENT_PLACES = {Place.IDLE, Place.LISTENING, Place.INTERRUPTED, Place.FAULTED, Place.TERMINATING}
 ENDLESS = (Place.IDLE, Place.SUSPENDED, Place.TERMINATING)
+EARCONS: dict[str, tuple[type[ev.Event], ...]] = {
+    "ready": (ev.Ready,),
+    "wake": (ev.WakeHeard, ev.StartConversation),
+    "mute": (ev.Mute, ev.ButtonReleased),
+    "close": (ev.SoundFrame, ev.Transcript, ev.Tick, ev.ButtonPressed),
+    "error": (ev.Fault, ev.Tick),
+}
+"""What each sound of the device is an answer to; an alarm comes in any pause."""
+WARNINGS = {
+    "speaking_long": Place.PLAYING,
+    "speaking_stuck": Place.PLAYING,
+    "task_silent": Place.WAITING_FOR_TASK,
+}
+"""Where each warning is given."""
 
 
 class Model:
@@ -272,12 +291,17 @@ class Model:
         self._records: set[int] = set()
         self._microphone = True
         self._rings: set[int] = set()
+        self._event: ev.Event = ev.Tick(0.0)
+        self._turns: set[int] = set()
+        self._boundaries: dict[int, set[int]] = {}
         self.moves: set[tuple[Place, str, Place]] = set()
 
     def handle(self, event: ev.Event) -> list[cmd.Command]:
         """One event through the core, and all that must hold before and after."""
         before, alive = self._place, self._alive(event)
+        self._event, self._turns, newest = event, self._living(), self._core.turn
         commands = self._core.handle(event)
+        self._turns |= self._living() | set(range(newest + 1, self._core.turn + 1))
         if isinstance(event, ev.Rings) and self._core.place is not Place.TERMINATING:
             self._rings.add(event.ring)
         if alive:
@@ -299,6 +323,12 @@ class Model:
         turns = [a.turn for a in (core.answer, core.parked, core.closing) if a is not None]
         return isinstance(event, ev.TurnEvent) and event.turn in turns
 
+    def _living(self) -> set[int]:
+        """Ids that a command may carry: of what goes on, and the newest."""
+        core = self._core
+        of = (core.answer, core.parked, core.closing, core.hearing)
+        return {core.turn, *(thing.turn for thing in of if thing is not None)}
+
     def _note(self, event: ev.Event) -> None:
         """What the engines have done by sending it."""
         if isinstance(event, ev.ReplyDone) and event.turn == self._generating:
@@ -307,6 +337,8 @@ class Model:
             self._tools.discard((event.turn, event.call))
         elif isinstance(event, ev.PieceBuffered) and event.turn in self._pieces:
             self._words.setdefault(event.turn, []).extend(w.text for w in event.words)
+            ends = {sample for word in event.words for sample in (word.start, word.end)}
+            self._boundaries.setdefault(event.turn, {0}).update(ends)
         elif isinstance(event, ev.PlaybackDone) and event.turn in self._complete & {self._out}:
             self._out = None
 
@@ -316,9 +348,20 @@ class Model:
         assert self._generating is None, "two prompts at once"
         assert command.turn > self._cancelled["think"], "a prompt for a turn that was cancelled"
         assert command.turn > self._last_prompt, "a prompt was sent twice"
-        assert command.messages[-1].text.strip(), "a prompt without a question"
+        self._is_a_prompt(command.messages)
         assert self._core.place is Place.WAITING_FOR_LLM
         self._generating = self._last_prompt = command.turn
+
+    def _on_prefill(self, command: cmd.Prefill) -> None:
+        self._is_a_prompt(command.messages)
+        assert command.turn == self._hearing
+
+    def _is_a_prompt(self, messages: tuple[cmd.Message, ...]) -> None:
+        roles = [message.role for message in messages]
+        assert roles[0] == "system"
+        assert roles[-1] in ("user", "tool")
+        assert all(one != other for one, other in pairwise(roles)), "roles must alternate"
+        assert messages[-1].text.strip(), "a prompt without a question"
 
     def _on_cancelgeneration(self, command: cmd.CancelGeneration) -> None:
         self._cancelled["think"] = max(self._cancelled["think"], command.turn)
@@ -328,6 +371,9 @@ class Model:
     def _on_runtool(self, command: cmd.RunTool) -> None:
         call = (command.turn, command.call)
         assert call not in self._called, "a tool ran twice"
+        assert isinstance(self._event, ev.ToolCalled)
+        asked = (self._event.turn, self._event.call, self._event.name, self._event.arguments)
+        assert (command.turn, command.call, command.name, command.arguments) == asked
         self._called.add(call)
         self._tools.add(call)
 
@@ -372,6 +418,7 @@ class Model:
     def _on_resumeplayback(self, command: cmd.ResumePlayback) -> None:
         assert command.turn == self._out, "a turn goes on that does not speak"
         assert self._holding
+        assert command.position in self._boundaries[command.turn], "it goes on inside a word"
         self._holding = False
 
     def _on_dropplayback(self, command: cmd.DropPlayback) -> None:
@@ -402,6 +449,7 @@ class Model:
 
     def _on_reopendevice(self, command: cmd.ReopenDevice) -> None:
         assert not (command.device is Device.MICROPHONE and self._core.muted)
+        assert command.device in self._core.lost
 
     # -- the world
 
@@ -409,14 +457,37 @@ class Model:
         assert command.ring in self._rings, "an alarm ends twice"
         self._rings.discard(command.ring)
 
+    def _on_playearcon(self, command: cmd.PlayEarcon) -> None:
+        if command.name == "alarm":
+            assert self._rings, "an alarm sounds that nobody has set"
+            assert self._place in (Place.IDLE, Place.LISTENING, Place.SUSPENDED)
+        else:
+            assert isinstance(self._event, EARCONS[command.name])
+
+    def _on_warn(self, command: cmd.Warn) -> None:
+        assert WARNINGS[command.what] is self._place
+        assert command.turn in self._turns
+
+    def _on_rebuildpart(self, command: cmd.RebuildPart) -> None:
+        # A voice or a model that failed twice is built again although the device runs on.
+        assert command.part in self._core.broken or isinstance(self._event, ev.Fault)
+
+    def _on_exit(self, command: cmd.Exit) -> None:
+        assert command.status == (70 if self._core.fatal else 0)
+
     def _on_transition(self, command: cmd.Transition) -> None:
         assert command.source is self._place
+        assert command.at == self._core.now
+        assert command.turn in self._turns
+        assert command.cause in GIVES.get(type(self._event), ()), f"{self._event}: {command.cause}"
+        assert command.target in LEADS_TO[command.cause], f"{command.cause} -> {command.target}"
         assert may_move(command.source, command.target)
         self._place = command.target
 
     def _on_turnrecord(self, command: cmd.TurnRecord) -> None:
         assert command.turn not in self._records, "a turn was recorded twice"
         self._records.add(command.turn)
+        assert command.at == self._core.now
         played, words = command.played.split(), self._words.get(command.turn, [])
         assert played == words[: len(played)], "not the words that were heard"
         for name, value in vars_of(command).items():
@@ -458,7 +529,7 @@ def twin(core: Conversation) -> Conversation:
 def left_alone(core: Conversation) -> Place:
     """Where time alone leads; the core that is given stays as it is."""
     core = twin(core)
-    for _ in range(400):
+    for _ in range(1000):  # two alarms that nobody stops are some hundreds of sounds
         if core.deadline is None:
             return core.place
         if core.place is Place.PREPARING and (core.lost or core.broken or not core.up):

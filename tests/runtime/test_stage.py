@@ -56,19 +56,54 @@ def test_an_exception_becomes_one_fault_and_the_stage_lives_on(caplog):
     assert "ValueError at test_stage.py" in caplog.text
 
 
-def test_a_stage_whose_engine_broke_takes_nothing_until_it_is_mended():
+def test_a_stage_whose_engine_broke_ends_and_another_takes_its_inbox_over():
     events: list[Event] = []
     stage = Echo(events.append)
-    stage._stopping = True  # so that the loop ends with its inbox, here in this thread
-    for word in ("break", "break", "lost"):
+    for word in ("break", "after"):
         stage.post(word)
-    stage._run()
-    assert stage.broken
-    stage.mend()
-    stage.post("after")
-    stage._run()
-    assert stage.seen == ["after"]
-    assert len(events) == 1
+    stage.start()
+    assert stage.leave(timeout=5.0)
+    assert [fault.kind for fault in events] == [FaultKind.ENGINE]
+    stage.post("late")
+    fresh = Echo(events.append)
+    fresh.inherit(stage)
+    fresh.start()
+    assert fresh.stop()
+    assert (stage.seen, fresh.seen) == ([], ["after", "late"])
+
+
+def test_what_a_stage_does_after_it_was_cut_off_is_heard_by_nobody():
+    events: list[Event] = []
+    stage = Echo(events.append)
+    passed_on: list[str] = []
+    outlet = stage.outlet(passed_on.append)
+    stage.start()
+    stage.post("block")
+    stage.entered.wait()
+    stage.post("for the successor")
+    assert not stage.leave(timeout=0.01)
+    stage.cut_off()
+    fresh = Echo(events.append)
+    fresh.inherit(stage)
+    stage.gate.set()
+    assert stage.leave(timeout=5.0)
+    outlet("late")
+    stage.emit("late")
+    fresh.start()
+    assert fresh.stop()
+    assert (events, passed_on) == ([], [])
+    assert fresh.seen == ["for the successor"]
+
+
+def test_a_stage_is_silent_while_its_work_hangs_and_not_when_it_has_ended():
+    stage = Echo([].append)
+    stage.start()
+    stage.post("block")
+    stage.entered.wait()
+    assert stage.silent_s(stage.beat + 11.0) == 11.0
+    stage.gate.set()
+    assert stage.stop()
+    assert stage.silent_s(stage.beat + 11.0) == 0.0
 
 
 def test_a_stage_that_hangs_is_named_and_left_behind(caplog):

@@ -7,6 +7,8 @@ from edgevoice.stages.capture import Capture, Heard, Reference
 
 
 class HandMicrophone:
+    xruns = 0
+
     def __init__(self, rate=16000):
         self.rate = rate
 
@@ -93,3 +95,28 @@ def test_a_microphone_that_breaks_is_a_lost_device():
     (lost,) = bench.events
     assert isinstance(lost, ev.DeviceLost)
     assert lost.device is ev.Device.MICROPHONE
+
+
+def test_the_drift_of_the_two_clocks_is_measured():
+    bench = Bench()
+    played = 0
+    for heard in range(FRAME, 70 * 16000, FRAME):
+        due = int(heard * 1.0002)
+        bench.reference.write(np.zeros(due - played, np.int16))
+        played = due
+        bench.hear(np.zeros(FRAME))
+        bench.heard.clear()
+    assert round(bench.capture.drift.ppm) == 200
+    bench.capture.open()
+    assert bench.capture.drift._near == 0
+
+
+def test_what_was_played_while_the_microphone_was_closed_is_forgotten():
+    bench = Bench()
+    for _ in range(100):
+        bench.reference.write(np.full(FRAME, 7, np.int16))
+    bench.capture.open()
+    bench.reference.write(np.full(FRAME, 8, np.int16))
+    bench.hear(np.zeros(FRAME))
+    assert bench.heard[0].far[0] == 8
+    assert bench.capture.realigned == 0

@@ -18,6 +18,7 @@ class SilentSpeaker:
     """Takes the fill function and never calls it."""
 
     rate = RATE
+    xruns = 0
 
     def start(self, fill, failed):
         self.failed = failed

@@ -10,7 +10,7 @@ from edgevoice.core.rules.ending import finish
 from edgevoice.core.rules.mind import apologise, ask_again, nothing_to_say
 from edgevoice.core.rules.ringing import hush, is_ringing
 from edgevoice.core.rules.silence import cancel_answer, cancel_phrase
-from edgevoice.core.rules.tools import take_result, wait_for_tool
+from edgevoice.core.rules.tools import at_work, take_result, wait_for_tool
 from edgevoice.core.rules.utterance import begin_utterance, forget_utterance
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
@@ -79,8 +79,10 @@ def missing(c: Conversation) -> set[ev.Device]:
 
 
 def come_back(c: Conversation, cause: Cause) -> None:
-    """Go on where it was: the turn has lost nothing."""
+    """Go on where it was: the turn has lost nothing, and its tools no time."""
     c.evidence.reset()
+    if (worker := at_work(c)) is not None:
+        worker.stop_tool_clocks(c.left_at, c.now)
     answer = c.answer
     if answer is None:
         _listen_on(c, cause)

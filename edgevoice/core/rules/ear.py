@@ -49,7 +49,7 @@ def _decide(c: Conversation, frame: ev.SoundFrame) -> TurnDecision:
         return decision
     if decision.speaking:
         heard.flushed = False
-    elif not heard.flushed and decision.silence_ms >= c.tuning.turn.flush_after_ms:
+    elif decision.silence_ms >= c.tuning.turn.flush_after_ms:
         _flush(c, heard)
     return decision
 
@@ -67,6 +67,11 @@ def _flush(c: Conversation, heard: Utterance) -> None:
         begin_utterance(c, ended)
         _mark_addressed(c)
     else:
+        _ask_for_last_word(c, heard)
+
+
+def _ask_for_last_word(c: Conversation, heard: Utterance) -> None:
+    if not heard.flushed:
         heard.flushed = True
         c.do(cmd.FlushRecogniser(heard.turn))
 
@@ -140,7 +145,6 @@ def frame_while_thinking(c: Conversation, event: ev.Event) -> None:
 def _go_on_listening(c: Conversation, heard: Utterance) -> None:
     """Take the prompt back; the same utterance continues."""
     cancel_answer(c)
-    heard.flushed = False
     c.move(Place.LISTENING, Cause.USER_RESUMED, heard.turn)
     c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
 
@@ -172,8 +176,13 @@ def frame_while_held(c: Conversation, event: ev.Event) -> None:
     """Do they mean it?"""
     frame = _hear(c, event)
     decision = _decide(c, frame)
-    if c.judge is not None:
-        act(c, c.judge.frame(frame, decision.speaking))
+    if c.judge is None:
+        return
+    speaking = decision.speaking or c.evidence.is_evident(frame, _floor(c))
+    judgement = c.judge.frame(frame, speaking)
+    if c.hearing is not None and c.judge.silence_ms >= c.tuning.turn.flush_after_ms:
+        _ask_for_last_word(c, c.hearing)
+    act(c, judgement)
 
 
 def frame_while_interrupted(c: Conversation, event: ev.Event) -> None:
@@ -204,7 +213,7 @@ def transcript(c: Conversation, event: ev.Event) -> None:
             steps.go_idle(c, Cause.USER_SILENT)
     elif heard.final and heard.text and not is_ringing(c):
         # The wait for the end of the turn is time enough to read the prompt.
-        c.do(cmd.Prefill(heard.turn, c.history.messages(heard.text), heard.text))
+        c.do(cmd.Prefill(heard.turn, c.history.messages(heard.text, anew=True), heard.text))
 
 
 def transcript_while_thinking(c: Conversation, event: ev.Event) -> None:

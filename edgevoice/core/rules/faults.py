@@ -34,9 +34,10 @@ def fault(c: Conversation, event: ev.Event) -> None:
     if event.turn is not None and event.kind is not ev.FaultKind.ENGINE and _is_stale(c, event):
         c.stale += 1
     elif event.fatal:
-        _give_up(c, Cause.ERROR, fatal=True)
+        _give_up(c, Cause.ERROR, event.kind, fatal=True)
     elif _opens_breaker(c, event) and event.kind is not ev.FaultKind.LLM:
-        _give_up(c, Cause.BREAKER_OPEN, fatal=False)
+        _remember(c, event)
+        _give_up(c, Cause.BREAKER_OPEN, event.kind, fatal=False)
     else:
         _WAYS[event.kind](c, event)
 
@@ -55,13 +56,33 @@ def _will_be_retried(c: Conversation, event: ev.Fault) -> bool:
     return waiting and c.answer is not None and can_retry(c, c.answer)
 
 
-def _give_up(c: Conversation, cause: Cause, *, fatal: bool) -> None:
+def _remember(c: Conversation, event: ev.Fault) -> None:
+    """What does not work when the breaker opens must be mended before the next start."""
+    if event.kind is ev.FaultKind.ENGINE:
+        c.broken.add(event.part)
+    elif event.kind is ev.FaultKind.DEVICE:
+        c.lost.add(_device(event))
+
+
+def _device(event: ev.Fault) -> ev.Device:
+    return ev.Device.SPEAKER if event.part in ("play", "speaker") else ev.Device.MICROPHONE
+
+
+def _give_up(c: Conversation, cause: Cause, kind: ev.FaultKind, *, fatal: bool) -> None:
     """FAULTED: nothing goes on, the lamp says why."""
+    c.fault_kind = kind
     _drop_everything(c)
     c.fatal = c.fatal or fatal
     c.move(Place.FAULTED, cause)
     if cause is Cause.BREAKER_OPEN:
         c.after(c.tuning.recovery.breaker_open_s, Timer.PLACE)
+
+
+def what_is_missing(c: Conversation) -> ev.FaultKind:
+    """Why it does not come up, or back."""
+    if c.broken:
+        return ev.FaultKind.ENGINE
+    return ev.FaultKind.DEVICE if missing(c) else ev.FaultKind.UNKNOWN
 
 
 def _drop_everything(c: Conversation) -> None:
@@ -75,6 +96,8 @@ def _llm_failed(c: Conversation, event: ev.Fault) -> None:
     if answer is None or answer.kind is not Kind.REPLY or answer.complete or answer.failed:
         return
     if c.place is Place.WAITING_FOR_LLM:
+        if answer.retries:  # once may be chance
+            c.do(cmd.RebuildPart(event.part))
         retry_or_apologise(c, answer)
     else:
         _lose_model(c, answer)
@@ -91,8 +114,8 @@ def _lose_model(c: Conversation, answer: Answer) -> None:
 
 
 def _tts_failed(c: Conversation, event: ev.Fault) -> None:
-    """No voice: a sound and the lamp must do."""
-    c.do(cmd.PlayEarcon("error"))
+    """No voice: a sound and the lamp must do, until it is built again."""
+    c.do(cmd.PlayEarcon("error"), cmd.RebuildPart(event.part))
     answer = c.answer
     if answer is None or not answer.text or answer.done:
         return
@@ -141,8 +164,7 @@ def _engine_failed(c: Conversation, event: ev.Fault) -> None:
 
 
 def _device_failed(c: Conversation, event: ev.Fault) -> None:
-    device = ev.Device.SPEAKER if event.part == "speaker" else ev.Device.MICROPHONE
-    device_lost(c, ev.DeviceLost(event.at, device, event.reason))
+    device_lost(c, ev.DeviceLost(event.at, _device(event), event.reason))
 
 
 def _unknown(c: Conversation, event: ev.Fault) -> None:
@@ -163,13 +185,21 @@ _WAYS = {
 
 
 def fault_at_rest(c: Conversation, event: ev.Event) -> None:
-    """Before the device is up, or while it is down: a fatal one decides."""
+    """Before the device is up, or while it is down: a fatal one decides.
+
+    While it is down nothing is tried; what comes up broken again and again goes down again.
+    """
     assert isinstance(event, ev.Fault)
+    _remember(c, event)
+    if event.kind is ev.FaultKind.DEVICE and c.place is Place.PREPARING:
+        c.after(_REST_RETRY_S, Timer.REOPEN)
     if event.fatal:
         c.fatal = True
+        c.fault_kind = event.kind
         c.move(Place.FAULTED, Cause.ERROR)
-    elif event.kind is ev.FaultKind.ENGINE:
-        c.broken.add(event.part)
+    elif c.place is Place.PREPARING and c.breakers[event.kind].fault(c.now):
+        _give_up(c, Cause.BREAKER_OPEN, event.kind, fatal=False)
+    elif c.place is Place.PREPARING and event.part in c.broken:
         c.do(cmd.RebuildPart(event.part))
 
 
@@ -263,6 +293,7 @@ def recovering_tick(c: Conversation, event: ev.Event) -> None:
         try_again_later(c)
     elif timer is Timer.PLACE:
         _drop_everything(c)
+        c.fault_kind = what_is_missing(c)
         c.move(Place.FAULTED, Cause.RECOVERY_TIMEOUT)
 
 

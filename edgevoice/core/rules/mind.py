@@ -53,6 +53,18 @@ def nothing_to_say(c: Conversation, answer: Answer) -> None:
     steps.go_idle(c, Cause.LLM_EMPTY)
 
 
+def tell(c: Conversation, answer: Answer, words: str) -> None:
+    """What tools say of their work is the answer; the model has no part in it."""
+    answer.told = words
+    for piece in answer.splitter.feed(words):
+        steps.speak_piece(c, answer, piece)
+    steps.finish_text(c, answer)
+    if answer.text:
+        steps.await_phrase(c)
+    else:
+        nothing_to_say(c, answer)
+
+
 def thinking_tick(c: Conversation, event: ev.Event) -> None:
     """No token, a retry that is due, or too long in all."""
     timer = c.timers.pop_due(c.now)
@@ -94,7 +106,10 @@ def can_retry(c: Conversation, answer: Answer) -> bool:
 
 
 def ask_again(c: Conversation, failed: Answer) -> None:
-    """The same prompt under a new turn id, so that late tokens of the old one are stale."""
+    """The same prompt under a new turn id, so that late tokens of the old one are stale.
+
+    What tools have said is said again: their work is done.
+    """
     c.do(cmd.CancelGeneration(failed.turn))
     if failed.text:
         c.do(cmd.CancelSynthesis(failed.turn), cmd.DropPlayback(failed.turn))
@@ -103,7 +118,10 @@ def ask_again(c: Conversation, failed: Answer) -> None:
     answer.rounds = failed.rounds
     answer.times.decided = failed.times.decided
     answer.times.speech_ended = failed.times.speech_ended
-    steps.send_prompt(c, answer)
+    if failed.told:
+        tell(c, answer, failed.told)
+    else:
+        steps.send_prompt(c, answer)
 
 
 def apologise(c: Conversation, failed: Answer, phrase: str = "no_answer") -> None:

@@ -14,6 +14,8 @@ from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
 from edgevoice.core.turn import Answer
 
+_PAUSES = (Place.IDLE, Place.LISTENING)
+
 
 def _add_speech(c: Conversation, event: ev.PieceBuffered) -> Answer | None:
     answer = c.answer
@@ -42,7 +44,7 @@ def speech_buffered(c: Conversation, event: ev.Event) -> None:
         return
     if c.place is Place.LISTENING and c.hearing is not None and c.hearing.text:
         cancel_answer(c)
-    elif is_ringing(c) and c.policy.speaking:
+    elif c.place in _PAUSES and is_ringing(c) and c.policy.speaking:
         cancel_answer(c)
         wait_for_words(c)
     else:
@@ -165,5 +167,7 @@ def settled(c: Conversation, event: ev.Event) -> None:
     c.move(Place.LISTENING, Cause.SETTLED, None if heard is None else heard.turn)
     if heard is None or not heard.by_button:
         c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
+    else:
+        steps.expect_long_hold(c)
     if closing is not None and closing.times.silent is not None:
         settle_closing(c)

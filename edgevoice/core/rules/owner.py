@@ -8,7 +8,7 @@ from edgevoice.core.conversation import Conversation
 from edgevoice.core.rules import steps
 from edgevoice.core.rules.away import leave_for
 from edgevoice.core.rules.ending import asks_into_silence
-from edgevoice.core.rules.faults import all_works, reopen_at_rest
+from edgevoice.core.rules.faults import all_works, reopen_at_rest, what_is_missing
 from edgevoice.core.rules.ringing import hush, is_ringing
 from edgevoice.core.rules.silence import cancel_answer, commit
 from edgevoice.core.rules.utterance import begin_utterance, forget_utterance
@@ -23,6 +23,12 @@ _LOOK_AGAIN_S = 0.5
 """Somebody is speaking, or the device is about to: too early to call it silence."""
 
 # -- coming up and going down ---------------------------------------------------
+
+
+def retune(c: Conversation, event: ev.Event) -> None:
+    """The owner has changed the configuration."""
+    assert isinstance(event, ev.Retuned)
+    c.retune(event.tuning)
 
 
 def ready(c: Conversation, event: ev.Event) -> None:
@@ -49,6 +55,7 @@ def preparing_too_long(c: Conversation, event: ev.Event) -> None:
     if timer is Timer.REOPEN:
         reopen_at_rest(c)
     elif timer is Timer.PLACE:
+        c.fault_kind = what_is_missing(c)
         c.move(Place.FAULTED, Cause.START_TIMEOUT)
 
 
@@ -171,6 +178,7 @@ def button_pressed(c: Conversation, event: ev.Event) -> None:
     c.timers.clear(Timer.NOTHING_SAID, Timer.RELEASED)
     if c.place is Place.LISTENING:
         c.after(c.tuning.timeouts.listening_s, Timer.PLACE)
+        steps.expect_long_hold(c)
     if c.hearing is not None:
         c.hearing.by_button, c.hearing.released = True, False
 
@@ -181,6 +189,7 @@ def button_released(c: Conversation, event: ev.Event) -> None:
         return
     pressed_ms = (event.at - c.pressed_at) * 1000
     c.pressed_at = None
+    c.timers.clear(Timer.LONG_HOLD)
     if c.hearing is not None:
         c.hearing.by_button = False
     if pressed_ms < c.tuning.button.click_ms:
@@ -198,6 +207,16 @@ def _clicked(c: Conversation, at: float) -> None:
         mute(c, ev.Mute(at))
     elif c.place is Place.LISTENING:
         c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
+
+
+def _held_for_long(c: Conversation, heard: Utterance) -> None:
+    """Held in silence, the button closes the conversation; its release then means nothing."""
+    if heard.text or c.policy.speaking:
+        return
+    c.pressed_at = None
+    c.questions.clear()
+    steps.go_idle(c, Cause.BUTTON_HELD)
+    c.do(cmd.PlayEarcon("close"))
 
 
 # -- silence ------------------------------------------------------------------------
@@ -224,6 +243,8 @@ def listening_tick(c: Conversation, event: ev.Event) -> None:
     elif timer is Timer.SPEECH:
         steps.speech_failed(c)
         steps.ring_on(c)
+    elif timer is Timer.LONG_HOLD:
+        _held_for_long(c, heard)
     elif timer is not Timer.NOTHING_SAID and heard.text:
         heard.cut = timer is not Timer.RELEASED
         steps.end_turn(c, Cause.TURN_TIMEOUT)

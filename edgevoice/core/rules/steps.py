@@ -35,6 +35,12 @@ def greet(c: Conversation, cause: Cause, since: int) -> None:
     listen(c, cause, since, c.tuning.timeouts.nothing_said_s)
 
 
+def expect_long_hold(c: Conversation) -> None:
+    """The button is down while the device listens: not for ever, if nothing is said."""
+    if c.pressed_at is not None:
+        c.timers.set(Timer.LONG_HOLD, c.pressed_at + c.tuning.button.long_hold_ms / 1000)
+
+
 def go_idle(c: Conversation, cause: Cause) -> None:
     """Close the conversation; what has waited for a pause comes now."""
     forget_utterance(c)
@@ -121,10 +127,9 @@ def end_turn(c: Conversation, cause: Cause) -> None:
 
 def prompt(c: Conversation, text: str, cause: Cause, utterance: Utterance | None = None) -> None:
     """Send the one prompt of ``utterance``, or of a typed question, and wait for the answer."""
-    if c.history.due(c.now):
-        c.history.condense(c.now)
     cancel_answer(c)
     settle_closing(c)
+    c.history.abandon()
     answer = c.new_answer(text, Kind.REPLY, utterance)
     answer.times.decided = c.now
     if utterance is not None:

@@ -9,7 +9,7 @@ from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.rules import steps
-from edgevoice.core.rules.mind import apologise, nothing_to_say
+from edgevoice.core.rules.mind import apologise, tell
 from edgevoice.core.rules.silence import cancel_phrase, cancel_tools
 from edgevoice.core.rules.utterance import begin_utterance
 from edgevoice.core.table import Cause, Place
@@ -60,7 +60,7 @@ def tool_called(c: Conversation, event: ev.Event) -> None:
 def wait_for_tool(c: Conversation, answer: Answer, cause: Cause) -> None:
     """Wait in the place that fits; what the user says meanwhile is kept.
 
-    The clocks of the tool have run on while the device spoke or was away.
+    The clocks of the tool have run on while the device spoke, not while it was away.
     """
     task, timeouts = answer.long_running, c.tuning.timeouts
     c.move(Place.WAITING_FOR_TASK if task else Place.TOOL_EXECUTING, cause, answer.turn)
@@ -113,7 +113,7 @@ def take_result(c: Conversation) -> None:
     c.move(Place.WAITING_FOR_LLM, Cause.TOOL_RESULT, again.turn)
     if answer.direct or all(answer.said_of) or not any(answer.results):
         said = map(partial(_words_of, c), answer.results, answer.said_of)
-        _tell(c, again, " ".join(filter(None, said)))
+        tell(c, again, " ".join(filter(None, said))[:MAX_SPOKEN_CHARACTERS])
     elif again.rounds > MAX_ROUNDS:
         apologise(c, again)
     else:
@@ -125,17 +125,6 @@ def take_result(c: Conversation) -> None:
 def _words_of(c: Conversation, result: str, said: str) -> str:
     """What is said of one result without asking the model."""
     return said or (c.lexicon.phrases["tool_failed"] if is_error(result) else result)
-
-
-def _tell(c: Conversation, answer: Answer, words: str) -> None:
-    """The words of the tools are the answer."""
-    for piece in answer.splitter.feed(words[:MAX_SPOKEN_CHARACTERS]):
-        steps.speak_piece(c, answer, piece)
-    steps.finish_text(c, answer)
-    if answer.text:
-        steps.await_phrase(c)
-    else:
-        nothing_to_say(c, answer)
 
 
 def is_error(result: str) -> bool:

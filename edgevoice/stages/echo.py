@@ -1,0 +1,185 @@
+"""Which of two echo cancellers to believe, and how much echo may be left.
+
+The linear filter leaves the user's voice whole but cannot cancel what a
+loudspeaker distorts; the suppressor silences every echo and, with it, pieces
+of whoever speaks at the same time.  Where the filter does well its output is
+taken, for then an interruption is heard from its first syllable; where it does
+not, the suppressor's is.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgevoice.ports import FRAME, EchoCanceller, EchoFilter, HighPass, Samples
+
+_FULL_SCALE = 32768.0
+
+_TRUST_DB, _DISTRUST_DB = -14.0, -9.0
+"""The filter is taken while it leaves less than this of the echo, with hysteresis."""
+
+_MARGIN_DB = 15.0
+"""From the share that is mostly left to what is hardly ever passed.
+
+Measured in the room: the 60th percentile of what is left lies at -33 dB of the
+echo, the 99th at -16 to -20, with and without distortion.
+"""
+
+_DRIFT_MARGIN_DB = 6.0
+"""The same from what is seldom passed: with two clocks the distance is another one."""
+
+_MOSTLY, _SELDOM = 0.6, 0.95
+"""The percentiles that are followed.  Whoever interrupts speaks into an echo for no more than
+the tenth of a second until the hold, and is not counted where the suppressor notices them."""
+
+_TAIL = 0.8
+"""The room's echo falls by no more than this in a block of 20 ms (RT60 of 0.6 s: 0.79)."""
+
+_HEARD = 20.0
+"""An echo tells of the filter only when its power is this many times the noise."""
+
+_NOISE_BLOCKS = 150
+_CLEARLY_NEAR = 0.01
+"""RMS that the suppressor lets through only when somebody is there."""
+
+_NOTHING = 1e-12
+
+_LEARNING_BLOCKS = 60
+"""The first 1.2 s that it ever plays leak: nobody can be told from the device itself."""
+
+_PLAYING = 0.003
+"""RMS from which the device is heard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """What the microphone heard without the device.
+
+    ``samples`` are at 16 kHz, ``leak`` is the RMS (of full scale) that what is
+    left of the device's own voice may reach in them.
+    """
+
+    samples: Samples
+    leak: float
+
+
+class EchoControl:
+    """Runs both cancellers side by side; keep one for the daemon's life."""
+
+    def __init__(self, canceller: EchoCanceller, linear: EchoFilter, high_pass: HighPass) -> None:
+        self._canceller = canceller
+        self._linear = linear
+        self._high_pass = high_pass
+        self._quality = _Quality()
+        self._echo = 0.0
+        self._to_learn = _LEARNING_BLOCKS
+        self._playing = 0.0
+        self._trusted = False
+
+    @property
+    def block(self) -> int:
+        """Samples it wants at 16 kHz."""
+        return self._linear.block
+
+    @property
+    def left_db(self) -> float:
+        """What the linear filter mostly leaves of the echo, in dB; 0 before any was heard."""
+        return self._quality.left_db
+
+    @property
+    def delay_ms(self) -> float:
+        """From playing a sample to its echo."""
+        return self._linear.delay_ms
+
+    def process(self, near: Samples, far: Samples) -> tuple[Near, Samples]:
+        """The next `block` samples of both.
+
+        Returns what is believed, and what the suppressor made of it.
+        """
+        near = self._high_pass.process(near)
+        suppressed = np.concatenate(
+            [
+                self._canceller.process(near[i : i + FRAME], far[i : i + FRAME])
+                for i in range(0, len(near), FRAME)
+            ]
+        )
+        filtered = self._linear.process(near, far)
+        self._echo = max(filtered.echo**2, _TAIL * self._echo)
+        self._quality.update(power(filtered.samples), self._echo, power(suppressed))
+        self._decide()
+        if self._is_learning(far):
+            return Near(suppressed, 1.0), suppressed
+        if not self._trusted:
+            return Near(suppressed, 0.0), suppressed
+        return Near(filtered.samples, self._quality.leak(self._echo)), suppressed
+
+    def _is_learning(self, far: Samples) -> bool:
+        """Whether there is an echo before either canceller has had time to learn the room."""
+        if not self._to_learn:
+            return False
+        self._playing = max(power(far), _TAIL * self._playing)
+        playing = self._playing > _PLAYING**2
+        self._to_learn -= playing
+        return playing
+
+    def _decide(self) -> None:
+        limit = _DISTRUST_DB if self._trusted else _TRUST_DB
+        self._trusted = self._quality.left_db < limit
+
+
+class _Percentile:
+    """A percentile followed by steps: no record is kept.
+
+    H. Robbins and S. Monro, "A stochastic approximation method", Annals of
+    Mathematical Statistics 22 (1951), 400.
+    """
+
+    def __init__(self, share: float, step: float) -> None:
+        self.value = 0.0
+        self._share = share
+        self._step = step
+        self._seen = 0
+
+    def update(self, value: float) -> None:
+        """Take one more; the first ones count for more."""
+        step = self._step * (1 + 5 / (1 + self._seen / 10))
+        self._seen += 1
+        self.value += step * (self._share if value > self.value else self._share - 1)
+
+
+class _Quality:
+    """Follows what share of the echo the filter leaves."""
+
+    def __init__(self) -> None:
+        self._mostly = _Percentile(_MOSTLY, 0.6)
+        self._seldom = _Percentile(_SELDOM, 1.0)
+        self._recent: deque[float] = deque(maxlen=_NOISE_BLOCKS)
+        self._noise = _NOTHING
+
+    @property
+    def left_db(self) -> float:
+        """What is mostly left."""
+        return self._mostly.value
+
+    def update(self, left: float, echo: float, suppressed: float) -> None:
+        """Take the powers of a block."""
+        self._recent.append(left)
+        self._noise = 2 * float(np.percentile(self._recent, 10))
+        if echo <= _HEARD * self._noise or suppressed > _CLEARLY_NEAR**2:
+            return
+        share_db = 10 * np.log10(max(left - self._noise, _NOTHING) / echo)
+        self._mostly.update(share_db)
+        self._seldom.update(share_db)
+
+    def leak(self, echo: float) -> float:
+        """RMS that is hardly ever passed by the rest of an echo and the noise."""
+        worst_db = max(self._mostly.value + _MARGIN_DB, self._seldom.value + _DRIFT_MARGIN_DB)
+        return float(np.sqrt(echo * 10 ** (worst_db / 10) + 4 * self._noise))
+
+
+def power(samples: Samples) -> float:
+    """Mean square, 1.0 at full scale."""
+    return float(np.mean(np.square(samples / _FULL_SCALE)))

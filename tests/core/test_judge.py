@@ -1,0 +1,189 @@
+"""The evidence for a hold and the verdict on it, at their limits."""
+
+from __future__ import annotations
+
+import pytest
+
+from edgevoice.core.bargein import Evidence, Judge, Judgement, Verdict, just_spoken, overlap
+from edgevoice.core.events import SoundFrame, SpokenWord, Word
+from edgevoice.core.lexicon import lexicon
+from edgevoice.core.tuning import BargeIn
+from tests.core.ear import ms
+
+ONSET = 32_000
+FRAME = ms(20)
+
+# -- evidence -----------------------------------------------------------------------------
+
+
+def evidence(*frames: tuple[float, float], floor: float = 0.0) -> int | None:
+    """What is evident after the last of ``frames`` (energy and probability, 20 ms each)."""
+    gathered = Evidence(BargeIn())
+    onset = None
+    for number, (energy, vad) in enumerate(frames, 1):
+        onset = gathered.update(SoundFrame(0.0, ONSET + number * FRAME, FRAME, energy, vad), floor)
+    return onset
+
+
+YES, NO = (0.1, 0.9), (0.001, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("frames", "onset"),
+    [
+        ([YES, YES, YES], 0),
+        ([YES, YES], None),
+        ([YES, NO, YES], 0),
+        ([YES, YES, NO], None),
+        ([NO, YES, YES], 1),
+        ([NO, NO, YES], None),
+        ([NO, NO, YES, YES], 2),
+        ([YES, NO, NO, YES], None),
+        ([YES, NO, NO, YES, NO, YES], 3),
+    ],
+)
+def test_two_of_the_last_three_frames_are_evidence(frames, onset):
+    assert evidence(*frames) == (None if onset is None else ONSET + onset * FRAME)
+
+
+@pytest.mark.parametrize(
+    ("energy", "vad", "floor", "evident"),
+    [
+        (0.0151, 0.61, 0.0, True),
+        (0.015, 0.61, 0.0, False),
+        (0.0151, 0.6, 0.0, False),
+        (0.0301, 0.21, 0.0, True),
+        (0.03, 0.21, 0.0, False),
+        (0.0301, 0.2, 0.0, False),
+        (0.025, 0.61, 0.02, True),
+        (0.02, 0.61, 0.02, False),
+        (0.041, 0.3, 0.02, True),
+        (0.04, 0.3, 0.02, False),
+    ],
+)
+def test_a_frame_is_evident_over_both_thresholds(energy, vad, floor, evident):
+    assert (evidence(*[(energy, vad)] * 3, floor=floor) is not None) is evident
+
+
+def test_after_a_reset_it_begins_again():
+    gathered = Evidence(BargeIn())
+    for number in range(3):
+        gathered.update(SoundFrame(0.0, number * FRAME, FRAME, *YES), 0.0)
+    gathered.reset()
+    assert gathered.update(SoundFrame(0.0, 4 * FRAME, FRAME, *YES), 0.0) is None
+
+
+# -- the verdict --------------------------------------------------------------------------
+
+
+def judged(
+    speech: float,
+    silence: float = 0.0,
+    text: str = "",
+    *,
+    sure: float | None = None,
+    spoken: tuple[str, ...] = (),
+    until: float | None = None,
+    timed_out: bool = False,
+    **tuning: object,
+) -> Judgement:
+    """The verdict after so many milliseconds of speech and of silence.
+
+    With ``sure`` the text is final; ``until`` is what of the sound it accounts for.
+    """
+    judge = Judge(BargeIn(**tuning), lexicon("en"), ONSET)  # type: ignore[arg-type]
+    judge.device_said(spoken)
+    end = ONSET + ms(speech + silence)
+    heard_until = end if until is None else ONSET + ms(until)
+    final = None if sure is None else tuple(Word(word, sure) for word in text.split())
+    judge.frame(SoundFrame(0.0, ONSET + ms(speech), ms(speech), 0.1, 0.9), True)
+    judge.frame(SoundFrame(0.0, end, ms(silence), 0.0, 0.0), False)
+    judge.transcript(text, final, heard_until)
+    return judge.verdict(timed_out)
+
+
+WAIT, RESUME, COMMIT = Verdict.WAIT, Verdict.RESUME, Verdict.COMMIT
+
+
+@pytest.mark.parametrize(
+    ("verdict", "rule", "arguments"),
+    [
+        (WAIT, "undecided", {"speech": 799}),
+        (COMMIT, "long_speech", {"speech": 800}),
+        (COMMIT, "long_speech", {"speech": 800, "text": "moon"}),
+        (WAIT, "undecided", {"speech": 900, "text": "yeah uh huh"}),
+        (WAIT, "undecided", {"speech": 300, "text": "moon"}),
+        (COMMIT, "words", {"speech": 300, "text": "moon please"}),
+        (WAIT, "undecided", {"speech": 300, "text": "um moon okay"}),
+        (COMMIT, "words", {"speech": 300, "text": "moon", "min_words": 1}),
+        (COMMIT, "hard_word", {"speech": 100, "text": "okay stop"}),
+        (COMMIT, "hard_word", {"speech": 100, "text": "banana", "hard_words": ["Banana!"]}),
+        (WAIT, "undecided", {"speech": 100, "text": "stop", "hard_words": ["banana"]}),
+        (WAIT, "undecided", {"speech": 200, "silence": 299, "text": "yeah", "sure": 0.9}),
+        (RESUME, "silence", {"speech": 200, "silence": 300, "text": "yeah", "sure": 0.9}),
+        (RESUME, "silence", {"speech": 200, "silence": 300, "text": "", "sure": 0.9}),
+        (WAIT, "undecided", {"speech": 200, "silence": 300, "text": "yeah"}),
+        (WAIT, "undecided", {"speech": 200, "silence": 300, "sure": 0.9, "until": 199}),
+        (RESUME, "silence", {"speech": 200, "silence": 300, "sure": 0.9, "until": 200}),
+        (WAIT, "undecided", {"speech": 200, "text": "moon please", "sure": 0.49}),
+        (COMMIT, "words", {"speech": 200, "text": "moon please", "sure": 0.5}),
+        (RESUME, "timeout", {"speech": 200, "text": "moon", "timed_out": True}),
+        (COMMIT, "words", {"speech": 200, "text": "moon please", "timed_out": True}),
+        (WAIT, "undecided", {"speech": 200, "text": "it is wide", "spoken": ("It is", "wide.")}),
+        (COMMIT, "long_speech", {"speech": 800, "text": "it is", "spoken": ("It is",)}),
+        (WAIT, "undecided", {"speech": 200, "text": "stop", "spoken": ("Stop!",)}),
+    ],
+)  # fmt: skip
+def test_the_verdict(verdict, rule, arguments):
+    judgement = judged(**arguments)
+    assert (judgement.verdict, judgement.rule) == (verdict, rule)
+
+
+def test_an_echo_is_70_percent_of_the_words():
+    said = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]
+    assert judged(200, text=" ".join(said), spoken=tuple(said[:7])).verdict is WAIT
+    assert judged(200, text=" ".join(said), spoken=tuple(said[:6])).verdict is COMMIT
+
+
+@pytest.mark.parametrize(
+    ("arguments", "detail"),
+    [
+        ({"speech": 100, "text": "oh no wait"}, "no"),
+        ({"speech": 200, "text": "the round moon"}, "3 words"),
+        ({"speech": 850}, "850 ms"),
+        ({"speech": 200, "silence": 300, "text": "uh huh", "sure": 0.9}, "2 words"),
+        ({"speech": 240, "timed_out": True}, "240 ms of speech"),
+        ({"speech": 200}, ""),
+    ],
+)
+def test_the_verdict_says_what_it_looked_at(arguments, detail):
+    assert judged(**arguments).detail == detail
+
+
+# -- what the device has said -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "spoken", "share"),
+    [
+        ("", "a b", 0.0),
+        ("a b", "", 0.0),
+        ("a b", "a b", 1.0),
+        ("a b", "b a", 0.5),
+        ("a x b y", "a b", 0.5),
+        ("b", "a b c", 1.0),
+        ("a a", "a", 0.5),
+        ("c a b", "a b c", 2 / 3),
+    ],
+)
+def test_overlap_is_the_share_that_is_found_in_order(said, spoken, share):
+    assert overlap(said.split(), spoken.split()) == pytest.approx(share)
+
+
+def test_what_was_just_spoken_is_what_was_played_in_the_window():
+    words = [SpokenWord(str(n), 100 * n, 100 * n + 100) for n in range(10)]
+    assert just_spoken(words, 500, 100, 3.0) == ["2", "3", "4"]
+    assert just_spoken(words, 501, 100, 3.0) == ["2", "3", "4", "5"]
+    assert just_spoken(words, 500, 100, 2.99) == ["2", "3", "4"]
+    assert just_spoken(words, 500, 200, 1.0) == ["3", "4"]
+    assert just_spoken(words, 0, 100, 3.0) == []

@@ -1,0 +1,112 @@
+"""Which canceller is believed, and how much echo is said to be left."""
+
+import numpy as np
+import pytest
+
+from edgevoice.ports import EchoFiltered
+from edgevoice.stages.echo import EchoControl, power
+
+BLOCK = 320
+
+
+class Flat:
+    def process(self, near):
+        return near
+
+
+class Suppressor:
+    """Nothing is left of anything."""
+
+    def process(self, near, far):
+        assert len(near) == len(far) == 160
+        return np.zeros_like(near)
+
+
+class Filter:
+    """Leaves ``share`` of an echo that is the reference itself."""
+
+    block = BLOCK
+    delay_ms = 0.0
+
+    def __init__(self, share):
+        self.share = share
+
+    def process(self, near, far):
+        left = near - far + np.rint(self.share * far).astype(np.int16)
+        return EchoFiltered(left, power(far) ** 0.5)
+
+
+def noise(rms, seed):
+    return np.rint(np.random.default_rng(seed).normal(0, rms * 32768, BLOCK)).astype(np.int16)
+
+
+def listen(control, blocks, talker=lambda i: np.zeros(BLOCK, np.int16)):
+    for i in range(blocks):
+        far = noise(0.1, i) if i % 3 else np.zeros(BLOCK, np.int16)
+        yield control.process(far + talker(i), far)
+
+
+def test_a_filter_that_does_well_is_believed_and_leaves_the_talker_whole():
+    control = EchoControl(Suppressor(), Filter(0.01), Flat())
+    *_, _last = listen(control, 300)
+    *_, (near, suppressed) = listen(control, 50, lambda i: noise(0.05, 1000 + i))
+    assert not suppressed.any()
+    assert power(near.samples) ** 0.5 == pytest.approx(0.05, rel=0.2)
+
+
+def test_in_its_first_second_of_echo_nobody_can_be_told_from_the_device():
+    control = EchoControl(Suppressor(), Filter(0.01), Flat())
+    silence = np.zeros(BLOCK, np.int16)
+    near, suppressed = control.process(silence, silence)
+    assert near.samples is suppressed
+    assert near.leak == 0.0, "silence is no echo"
+    leaks = [near.leak for near, _ in listen(control, 100)]
+    assert leaks[10] == 1.0
+    assert max(leaks[61:]) < 1.0
+
+
+def test_a_filter_that_does_badly_is_not_believed():
+    control = EchoControl(Suppressor(), Filter(0.5), Flat())
+    *_, (near, suppressed) = listen(control, 600)
+    assert control.left_db == pytest.approx(-6, abs=2)
+    assert near.samples is suppressed
+
+
+def test_a_filter_that_loses_the_path_loses_its_credit():
+    linear = Filter(0.01)
+    control = EchoControl(Suppressor(), linear, Flat())
+    *_, (near, suppressed) = listen(control, 300)
+    assert near.samples is not suppressed
+    linear.share = 0.9
+    *_, (near, suppressed) = listen(control, 600)
+    assert near.samples is suppressed
+
+
+def test_what_is_left_of_an_echo_stays_below_the_leak():
+    control = EchoControl(Suppressor(), Filter(0.03), Flat())
+    blocks = [near for near, _ in listen(control, 600)][300:]
+    over = [power(near.samples) ** 0.5 > near.leak for near in blocks]
+    assert not any(over)
+    assert max(near.leak for near in blocks) < 0.1, "or nobody would ever be heard"
+
+
+def test_the_leak_fades_with_the_echo_in_the_room():
+    control = EchoControl(Suppressor(), Filter(0.03), Flat())
+    *_, (during, _) = listen(control, 300)
+    silence = np.zeros(BLOCK, np.int16)
+    after = [control.process(silence, silence)[0].leak for _ in range(50)]
+    assert during.leak > after[5] > after[15] > 0
+    assert after[-1] < 0.002
+
+
+def test_those_who_speak_over_the_device_hardly_change_the_verdict():
+    quiet = EchoControl(Suppressor(), Filter(0.03), Flat())
+    *_, _last = listen(quiet, 600)
+    talked = EchoControl(Suppressor(), Filter(0.03), Flat())
+
+    def now_and_then(i):
+        return noise(0.05, 1000 + i) if i % 100 < 30 else np.zeros(BLOCK, np.int16)
+
+    *_, (near, suppressed) = listen(talked, 600, now_and_then)
+    assert near.samples is not suppressed
+    assert talked.left_db < quiet.left_db + 12
