@@ -49,6 +49,10 @@ class Understand(TurnStage[Generate | Prefill]):
         for example in self._examples:
             self._match(example)
 
+    def kind_of(self, error: Exception) -> FaultKind:
+        """It has no engine that could be built again."""
+        return self.fault_kind
+
     def work(self, message: Generate | Prefill, cancelled: Callable[[], bool]) -> None:
         """One prompt; the model need not read ahead what it will not be asked."""
         call = self._match(message.heard)
