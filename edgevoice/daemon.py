@@ -7,26 +7,32 @@ import faulthandler
 import logging
 import math
 import os
+import secrets
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from edgevoice import app
+from edgevoice import app, devices
 from edgevoice.adapters import journal
-from edgevoice.adapters.gpio import Gpio, LampSpec, open_gpio
+from edgevoice.adapters.gpio import Gpio
 from edgevoice.core.commands import Transition, TurnRecord
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.lexicon import lexicon
 from edgevoice.core.table import State
 from edgevoice.engines import Workshop
 from edgevoice.errors import DeviceError, EdgeVoiceError, OutputError
-from edgevoice.runtime.driver import Recorder
+from edgevoice.runtime.driver import Recorder, all_of
 from edgevoice.runtime.watchdog import Watchdog
 from edgevoice.settings.schema import Settings, tuning
+from edgevoice.system.control import Control
+from edgevoice.system.desk import Desk
+from edgevoice.system.endpoint import Endpoint
+from edgevoice.system.places import home
+from edgevoice.system.tally import Tally
 from edgevoice.trace import Recorder as TraceRecorder
 
 log = logging.getLogger(__name__)
@@ -40,16 +46,16 @@ _LOOK_S = 0.2
 class JournalWatcher:
     """Tells the journal of every transition and turn; never a word that was said.
 
-    ``log_words`` is the owner's leave to write what was said after all.
+    ``words`` is the owner's leave to write what was said after all.
     """
 
-    def __init__(self, language: str, *, log_words: bool) -> None:
-        self.reload(language, log_words=log_words)
+    def __init__(self, language: str, *, words: bool) -> None:
+        self.reload(language, words=words)
 
-    def reload(self, language: str, *, log_words: bool) -> None:
+    def reload(self, language: str, *, words: bool) -> None:
         """Tell in another language, and other things."""
         self._labels = lexicon(language).labels
-        self._log_words = log_words
+        self._words = words
 
     def moved(self, transition: Transition) -> None:
         """One line, and the state for ``systemctl status``."""
@@ -59,7 +65,7 @@ class JournalWatcher:
     def turn_over(self, record: TurnRecord) -> None:
         """One line with every latency of the turn."""
         journal.log_turn(record)
-        if self._log_words:
+        if self._words:
             log.info("heard %r, said %r", record.heard, record.played)
 
     def noticed(self, what: str, fields: Mapping[str, Any]) -> None:
@@ -91,23 +97,32 @@ class SinkWaker:
         """Change nothing."""
 
 
+class Teller(Protocol):
+    """Who tells the owner what happens."""
+
+    def reload(self, language: str, *, words: bool) -> None:
+        """Tell in another language, and with or without what was said."""
+
+
 class Reloader:
     """Reads the configuration again and puts it in force; callable from any thread."""
 
     def __init__(
-        self, device: app.EdgeVoice, watcher: JournalWatcher, read: Callable[[], Settings]
+        self, device: app.EdgeVoice, tellers: Sequence[Teller], read: Callable[[], Settings]
     ) -> None:
         self._device = device
-        self._watcher = watcher
+        self._tellers = tellers
         self._read = read
+        self._one_at_a_time = threading.Lock()
 
     def __call__(self) -> str:
         """Why it was refused, one reason a line; empty when it is in force."""
-        journal.notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
-        try:
-            return self._reload()
-        finally:
-            journal.notify("READY=1")
+        with self._one_at_a_time:
+            journal.notify(f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}")
+            try:
+                return self._reload()
+            finally:
+                journal.notify("READY=1")
 
     def _reload(self) -> str:
         try:
@@ -118,7 +133,8 @@ class Reloader:
                 log.error("the new configuration is refused: %s", line)
             return str(error)
         logging.getLogger().setLevel(settings.log.level.upper())
-        self._watcher.reload(settings.language, log_words=settings.privacy.log_transcripts)
+        for teller in self._tellers:
+            teller.reload(settings.language, words=settings.privacy.log_transcripts)
         log.info("the configuration was read again; %s", changed)
         return ""
 
@@ -129,32 +145,31 @@ def serve(settings: Settings, trace: Path | None, reread: Callable[[], Settings]
     ``reread`` reads the configuration again on SIGHUP.  Raises
     `edgevoice.errors.EdgeVoiceError` when a device or a model cannot be used at the start.
     """
-    from edgevoice.adapters.alsa import AlsaMicrophone, AlsaSpeaker, Lines
-
     # What crashes, and what the watchdog aborts, leaves the place of each thread in the journal.
     faulthandler.enable()
     logging.basicConfig(level=settings.log.level.upper(), handlers=[journal.journal_handler()])
-    audio = settings.audio
-    lines = Lines(audio.period_ms, audio.duplex)
-    microphone = AlsaMicrophone(audio.input, audio.input_rate, lines, audio.input_channel)
-    speaker = AlsaSpeaker(audio.output, audio.output_rate, lines)
+    microphone, speaker = devices.sound(settings)
     hung_up = _note_signals(signal.SIGHUP)
     # A terminal that is closed sends the same signal, and nobody wants to be listened to then.
     closed = (signal.SIGHUP,) if os.isatty(0) else ()
     asked = _note_signals(signal.SIGTERM, signal.SIGINT, *closed)
     with ExitStack() as stack:
-        recorder = stack.enter_context(_recorder(settings, trace))
+        control = _control(settings, stack)
+        tally = _tally(settings, control)
+        recorder = stack.enter_context(_recorder(settings, trace, tally))
         pins = _pins(settings)
         world = app.World(microphone, speaker, pins.lamps, pins.button)
         engines = Workshop(settings).all()
         _give_memory_back()
-        watcher = JournalWatcher(settings.language, log_words=settings.privacy.log_transcripts)
-        waker = SinkWaker(speaker.keep_awake, audio.keep_awake)
+        watcher = JournalWatcher(settings.language, words=settings.privacy.log_transcripts)
+        waker = SinkWaker(speaker.keep_awake, settings.audio.keep_awake)
         device = stack.enter_context(
             app.EdgeVoice(settings, world, engines, [watcher, waker], recorder)
         )
+        reload = Reloader(device, [watcher, tally], reread)
+        if control is not None:
+            control.attach(Desk(device.driver, tally, reload), lambda: _levels(device, tally))
         journal.notify("READY=1")
-        reload = Reloader(device, watcher, reread)
         watchdog = _watchdog(device)
         while not device.wait(_LOOK_S) and not asked.is_set():
             watchdog.look()
@@ -168,30 +183,12 @@ def serve(settings: Settings, trace: Path | None, reread: Callable[[], Settings]
 
 def _pins(settings: Settings) -> Gpio:
     """Lamp and button; nothing, with a line that says why, where there are no pins."""
-    gpio = settings.gpio
-    if gpio.enabled == "off":
-        return open_gpio()
-    pins = open_gpio(_lamp(settings), gpio.button_pin, gpio.chip if gpio.chip >= 0 else None)
-    if pins.reason and gpio.enabled == "on":
+    pins = devices.pins(settings)
+    if pins.reason and settings.gpio.enabled == "on":
         raise DeviceError(f"button and lamp: {pins.reason}", "or set gpio.enabled to auto")
-    if pins.reason:
+    if pins.reason and settings.gpio.enabled == "auto":
         log.info("button and lamp: %s", pins.reason)
     return pins
-
-
-def _lamp(settings: Settings) -> LampSpec | None:
-    gpio = settings.gpio
-    if gpio.led_kind == "none" or (gpio.led_kind == "pins" and not gpio.led_pins):
-        return None
-    return LampSpec(
-        kind=gpio.led_kind,
-        pins=gpio.led_pins,
-        active_high=gpio.led_active_high,
-        count=gpio.led_count,
-        spi=gpio.led_spi,
-        power_pin=gpio.led_power_pin if gpio.led_power_pin >= 0 else None,
-        brightness=gpio.led_brightness / 100,
-    )
 
 
 def _give_memory_back() -> None:
@@ -215,16 +212,38 @@ def _note_signals(*numbers: signal.Signals) -> threading.Event:
     return noted
 
 
+def _control(settings: Settings, stack: ExitStack) -> Control | None:
+    """The control socket, which also keeps a second daemon away; None where there can be none."""
+    path = home(settings.control.socket)
+    if path is None:
+        log.warning("no control socket: no directory for it can be written to")
+        return None
+    return stack.enter_context(Control(Endpoint(path)))
+
+
+def _tally(settings: Settings, control: Control | None) -> Tally:
+    publish = control.publish if control is not None else lambda kind, payload: None
+    words = settings.privacy.log_transcripts
+    return Tally(settings.language, words, publish, session=secrets.token_hex(8))
+
+
+def _levels(device: app.EdgeVoice, tally: Tally) -> dict[str, float]:
+    """RMS of full scale: what the microphone hears, what is left of it, what is played."""
+    cancelled, speaker = tally.levels
+    return {"microphone": device.listen.level, "cancelled": cancelled, "speaker": speaker}
+
+
 @contextmanager
 def _recorder(
-    settings: Settings, trace: Path | None
-) -> Iterator[Callable[[Conversation], Recorder] | None]:
+    settings: Settings, trace: Path | None, tally: Tally
+) -> Iterator[Callable[[Conversation], Recorder]]:
+    """Everything that is shown each event: the trace, if one is asked for, and the tally."""
     if trace is None:
-        yield None
+        yield lambda core: tally
         return
     try:
         file = trace.open("w", encoding="utf-8")
     except OSError as error:
         raise OutputError(f"{trace}: {error.strerror}", "name another file") from None
     with file:
-        yield lambda core: TraceRecorder(file, tuning(settings), core.since)
+        yield lambda core: all_of([TraceRecorder(file, tuning(settings), core.since), tally])

@@ -52,6 +52,12 @@ class AbsentError(DeviceError):
     """A part is not there that the house can do without."""
 
 
+class DaemonError(EdgeVoiceError, OSError):
+    """The daemon is not running, does not answer, refuses, or is running already."""
+
+    status = 69  # EX_UNAVAILABLE
+
+
 class EngineError(EdgeVoiceError, RuntimeError):
     """An engine failed while it worked."""
 

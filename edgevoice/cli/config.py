@@ -19,6 +19,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     schema.add_argument("--format", choices=("yaml", "markdown", "json"), default="yaml")
     for action in (check, show):
         add_config_option(action)
+    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

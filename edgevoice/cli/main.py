@@ -1,10 +1,10 @@
 """The front of the command line: finds the command, runs it, reports what went wrong.
 
-A command is a module of this package with two functions:
-``register(subparsers)`` adds its parser, under the module's name, and
-``run(args)`` does the work and returns the exit status.  Every command has
+A module of this package adds one or more commands: its ``register(subparsers)``
+adds their parsers, whose default ``run`` is the function that takes the parsed
+arguments, does the work and returns the exit status.  Every command has
 ``args.config``, the value of ``--config`` or None.  Modules are imported for
-every ``--help``, so they import what is heavy inside `run`.
+every ``--help``, so they import what is heavy inside that function.
 """
 
 from __future__ import annotations
@@ -21,7 +21,21 @@ from edgevoice.cli import crash
 from edgevoice.cli.parser import Parser, add_config_option
 from edgevoice.errors import EdgeVoiceError
 
-COMMANDS = ("run", "demo", "replay", "devices", "models", "states", "config")
+MODULES = (
+    "run",
+    "status",
+    "monitor",
+    "owner",
+    "doctor",
+    "trial",
+    "devices",
+    "models",
+    "config",
+    "demo",
+    "replay",
+    "states",
+)
+"""In the order of ``--help``."""
 
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
@@ -30,14 +44,11 @@ READER_GONE = 141
 """128 + SIGPIPE, as shells count."""
 
 
-class Command(Protocol):
-    """A module of this package that is a command."""
+class Module(Protocol):
+    """A module of this package that adds commands."""
 
     def register(self, subparsers: argparse._SubParsersAction[Parser]) -> None:
-        """Add the parser of the command."""
-
-    def run(self, args: argparse.Namespace) -> int:
-        """Do the work; the exit status comes back."""
+        """Add the parsers of its commands."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -63,27 +74,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    parser, commands = _parser()
     try:
-        args = parser.parse_args(argv)
+        args = _parser().parse_args(argv)
     except SystemExit as done:  # --help and --version
         return int(done.code or 0)
-    return commands[args.command].run(args)
+    return int(args.run(args))
 
 
-def _parser() -> tuple[Parser, dict[str, Command]]:
+def _parser() -> Parser:
     parser = Parser(prog="edgevoice", description="A fully local, full-duplex voice assistant.")
     parser.add_argument("--version", action="version", version=f"edgevoice {__version__}")
     add_config_option(parser, default=None)
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    commands = {name: _load(name) for name in COMMANDS}
-    for command in commands.values():
-        command.register(subparsers)
-    for name, subparser in subparsers.choices.items():
-        if name in commands:
-            add_config_option(subparser)
-    return parser, commands
+    for name in MODULES:
+        _load(name).register(subparsers)
+    for subparser in subparsers.choices.values():
+        add_config_option(subparser)
+    return parser
 
 
-def _load(name: str) -> Command:
-    return cast(Command, importlib.import_module(f"edgevoice.cli.{name}"))
+def _load(name: str) -> Module:
+    return cast(Module, importlib.import_module(f"edgevoice.cli.{name}"))

@@ -1,9 +1,10 @@
 """The driver: the one thread that owns the core.
 
-Commanded by events in its inbox, from every stage.  Owns the `Conversation`;
-nobody else may touch it.  Blocks only on its inbox, never longer than to the
-core's deadline.  Each event and what followed is shown to the recorder, then
-the commands are carried out in order by the routes, which must not block.
+Commanded by events in its inbox, from every stage, and by errands: work of others
+that needs the core, such as a look at it.  Owns the `Conversation`; nobody else may
+touch it.  Blocks only on its inbox, never longer than to the core's deadline.  Each
+event and what followed is shown to the recorder, then the commands are carried out
+in order by the routes, which must not block.
 """
 
 from __future__ import annotations
@@ -19,9 +20,21 @@ from edgevoice.runtime.stage import HEARTBEAT_S, Clock, Stage
 
 Route = Callable[[Any], object]
 Recorder = Callable[[Event, Sequence[Command]], None]
+Errand = Callable[[Conversation], object]
+Answered = Callable[[Sequence[Command], Conversation], object]
 
 
-class Driver(Stage[Event]):
+def all_of(recorders: Sequence[Recorder]) -> Recorder:
+    """One recorder that shows everything to each of them, in order."""
+
+    def record(event: Event, commands: Sequence[Command]) -> None:
+        for recorder in recorders:
+            recorder(event, commands)
+
+    return record
+
+
+class Driver(Stage[Event | Errand]):
     """Feeds events to the core and carries its commands out."""
 
     fault_kind = FaultKind.UNKNOWN
@@ -42,14 +55,36 @@ class Driver(Stage[Event]):
         """Say who carries out which command; before `start`."""
         self._routes = routes
 
-    def handle(self, event: Event) -> None:
-        """One event through the core, its commands out of it."""
+    # -- other threads ----------------------------------------------------------------
+
+    def look(self, errand: Errand) -> bool:
+        """Let ``errand`` see the core, soon, on the driver's thread; it must not change it."""
+        return self.post(errand)
+
+    def submit(self, event: Event, answered: Answered) -> bool:
+        """Post ``event``; the commands that follow from it and the core go to ``answered`` too.
+
+        That is called on the driver's thread and must not block.
+        """
+        return self.post(lambda core: answered(self._take(event), core))
+
+    # -- the driver's thread ----------------------------------------------------------
+
+    def handle(self, message: Event | Errand) -> None:
+        """One event through the core, its commands out of it; or an errand."""
+        if isinstance(message, Event):
+            self._take(message)
+        else:
+            message(self._core)
+        self._tick_if_due()
+
+    def _take(self, event: Event) -> Sequence[Command]:
         commands = self._core.handle(event)
         if self._recorder is not None:
             self._recorder(event, commands)
         for command in commands:
             self._routes[type(command)](command)
-        self._tick_if_due()
+        return commands
 
     def idle(self) -> float:
         """Sleep to the core's deadline."""

@@ -218,6 +218,17 @@ class Privacy:
 
 
 @dataclass(frozen=True)
+class Control:
+    """The socket through which edgevoice status, say, mute and the like reach the daemon."""
+
+    socket: str = knob(
+        "",
+        "Path of the control socket. Empty takes control.sock in $RUNTIME_DIRECTORY or in "
+        "/run/edgevoice, else edgevoice/control.sock in $XDG_RUNTIME_DIR.",
+    )
+
+
+@dataclass(frozen=True)
 class Models:
     """Where the models are."""
 
@@ -315,6 +326,7 @@ class Settings:
     tts: Tts = field(default_factory=Tts)
     gpio: Gpio = field(default_factory=Gpio)
     privacy: Privacy = field(default_factory=Privacy)
+    control: Control = field(default_factory=Control)
     models: Models = field(default_factory=Models)
     log: Log = field(default_factory=Log)
     tools: tuple[UserTool, ...] = ()

@@ -67,6 +67,8 @@ class Listen(Stage[Heard]):
         self._for_detector = np.zeros(0, np.int16)
         self._for_wake = np.zeros(0, np.int16)
         self._frames: list[Heard] = []
+        self.level = 0.0
+        """RMS of full scale of the microphone before cancellation; one word, read by anybody."""
         self.device_speaks = False
         """Set by the driver; one word, read once a chunk."""
 
@@ -86,6 +88,7 @@ class Listen(Stage[Heard]):
         self._hear(near, far, message)
 
     def _hear(self, near: Samples, far: Samples, newest: Heard) -> None:
+        self.level = rms(near)
         heard, suppressed = self._echo.process(near, far)
         self._pass_on(Sound(heard.samples, newest.end))
         self._detect(heard.samples)
