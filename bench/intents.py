@@ -9,7 +9,7 @@ is one of a sentence that orders nothing.  The row of times is for a match in th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -52,29 +52,33 @@ def rows() -> list[Row]:
     """The figures of the suite; takes a minute or two, most of it the language model's."""
     settings = Settings(llm=Llm(tools="on"))
     skills = Skills(settings, _Nothing(), lambda event: None)
-    for example in skills.examples:
-        skills.intents.match(example)
-    sentences = read()
+    skills.warm_up()
+    lists = read()
+    sentences = [sentence for each in lists for sentence in each]
     model = cache(by_model(settings, skills))
-    templates = skills.intents.match
-    figures = _figures("templates", templates, sentences, targets=(PRECISION, RECALL))
+    templates = skills.match
+    figures = []
+    for number, each in enumerate(lists, 1):
+        way = f"templates, list {number}"
+        figures += _figures(way, templates, each, targets=(PRECISION, RECALL))
     figures += _figures("model alone", model, sentences)
     figures += _figures("both", lambda said: templates(said) or model(said), sentences)
-    return [*figures, row("intents", "a look-up in the templates", "ms", _times(templates))]
+    times = _times(templates, sentences)
+    return [*figures, row("intents", "a look-up in the templates", "ms", times)]
 
 
-def read() -> list[Sentence]:
-    """The sentences of the suite."""
+def read() -> list[list[Sentence]]:
+    """The lists of sentences of the suite."""
     return [
-        Sentence(item["say"], item.get("tool", ""), item.get("with", {}))
-        for item in yaml.safe_load(SENTENCES.read_text(encoding="utf-8"))
+        [Sentence(item["say"], item.get("tool", ""), item.get("with", {})) for item in items]
+        for items in yaml.safe_load_all(SENTENCES.read_text(encoding="utf-8"))
     ]
 
 
 def by_model(settings: Settings, skills: Skills) -> Way:
     """The language model's own call, if it makes one."""
     model = Workshop(settings).language_model()
-    model.tools = [tool.offer for tool in skills.tools]
+    model.tools = skills.offers
     system = Message("system", HistoryTuning().system_prompt)
 
     def asked(said: str) -> Call | None:
@@ -86,7 +90,7 @@ def by_model(settings: Settings, skills: Skills) -> Way:
 
 
 def _figures(
-    way: str, match: Way, sentences: list[Sentence], targets: tuple[float, float] | None = None
+    way: str, match: Way, sentences: Sequence[Sentence], targets: tuple[float, float] | None = None
 ) -> list[Row]:
     calls = [match(sentence.say) for sentence in sentences]
     made = [call is not None for call in calls]
@@ -118,9 +122,9 @@ def _share(metric: str, share: float, count: int, target: float | None = None) -
     return figure
 
 
-def _times(match: Way) -> list[float]:
+def _times(match: Way, sentences: Sequence[Sentence]) -> list[float]:
     took = []
-    for sentence in read():
+    for sentence in sentences:
         began = time.perf_counter()
         match(sentence.say)
         took.append(1000 * (time.perf_counter() - began))

@@ -134,12 +134,11 @@ class EdgeVoice:
         self.play = Play(post, world.speaker, reference, settings.audio.volume / 100)
         self._device = SkillsDevice(self.play)
         self.skills = Skills(settings, self._device, post, state)
-        self.tools = Tools(post, self.skills.tools)
-        offers = [tool.offer for tool in self.skills.tools]
-        self._parts = Parts(settings, engines, post, self.play, SoxrResampler, offers)
-        self.understand = Understand(
-            post, self.skills.intents, lambda c: self.think.post(c), self.skills.examples
+        self.tools = Tools(post, self.skills)
+        self._parts = Parts(
+            settings, engines, post, self.play, SoxrResampler, lambda: self.skills.offers
         )
+        self.understand = Understand(post, self.skills, lambda c: self.think.post(c))
         self.capture = Capture(
             post,
             world.microphone,
@@ -253,18 +252,26 @@ class EdgeVoice:
 
         Engines that they change are built again when nobody talks.  The keys that take a
         restart are in the result.  Raises `edgevoice.errors.ModelError` when a model that
-        they name is missing: then nothing has changed.
+        they name is missing, and `edgevoice.errors.ConfigError` when a tool is broken: then
+        nothing has changed.
         """
         with self._reloading:
             changed = changes(self.settings, settings)
-            Workshop(settings).require(changed.parts)
+            workshop = Workshop(settings)
+            workshop.require(changed.parts)
+            skills = self.skills.kit(settings)
+            skills.warm_up()
+            self.skills.use(skills)
             self._parts.settings = settings
             self._parts.set_wake_word(settings.wake_word)
             self._earcons = settings.audio.earcons
             if "audio.volume" in changed.at_once:  # else it stays as it was said
                 self.play.volume = settings.audio.volume / 100
             self.post(ev.Retuned(time.monotonic(), tuning(settings)))
-            self._supervisor.renew(changed.parts, self._at_rest)
+            parts = {*changed.parts}
+            if "tools" in changed.at_once and workshop.model_uses_tools:
+                parts.add("think")  # it is told of the tools when it is built
+            self._supervisor.renew(sorted(parts), self._at_rest)
         return changed
 
     def post(self, event: ev.Event) -> bool:

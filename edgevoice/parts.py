@@ -43,14 +43,14 @@ class Parts:
         post: Post,
         play: Play,
         resampler: Callable[[int, int], Resampler],
-        offers: Sequence[Offer] = (),
+        offers: Callable[[], Sequence[Offer]] = tuple,
     ) -> None:
         self.settings = settings
         self._post = post
         self._play = play
         self._resampler = resampler
         self._offers = offers
-        """For a language model that is trusted with tools."""
+        """The tools of the moment, for a language model that is trusted with them."""
         self.recognise = Part(
             self._recognising(engines.recogniser),
             lambda: self._recognising(self._workshop.recogniser()),
@@ -99,7 +99,7 @@ class Parts:
 
     def _thinking(self, model: LanguageModel, uses_tools: bool) -> Think:
         if uses_tools:
-            model.tools = self._offers
+            model.tools = self._offers()
         return Think(self._post, model)
 
     def _speaking(self, synthesiser: Synthesiser) -> Speak:

@@ -279,6 +279,9 @@ class Sentences(Protocol):
 class Intents(Protocol):
     """Knows what needs no language model.  Looking has no effect."""
 
+    def warm_up(self) -> None:
+        """Build what the first match would have to wait for."""
+
     def match(self, text: str) -> Call | None:
         """The tool that ``text``, a whole utterance in small letters, asks for."""
 

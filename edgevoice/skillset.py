@@ -12,7 +12,7 @@ from typing import Any
 from edgevoice.core import events as ev
 from edgevoice.core.commands import RingOver
 from edgevoice.errors import ConfigError
-from edgevoice.ports import Device
+from edgevoice.ports import Call, Device, Offer, Outcome, Task
 from edgevoice.settings.schema import Parameter, Settings, UserTool
 from edgevoice.skills.basics import Basics
 from edgevoice.skills.intents import TemplateIntents
@@ -26,8 +26,40 @@ from edgevoice.skills.user import CommandTool, installed_tools
 log = logging.getLogger(__name__)
 
 
+class Kit:
+    """What the settings decide of the skills: the tools, and the sentences that call them.
+
+    Raises `edgevoice.errors.ConfigError` when a tool of the settings is broken.
+    """
+
+    def __init__(self, settings: Settings, device: Device, timers: Timers) -> None:
+        from edgevoice.adapters.hassil import HassilSentences
+
+        language = Language(settings.language)
+        self.timer_tools = TimerTools(timers, language)
+        self.tools = Registry()
+        self.tools.add(*Basics(device, language).tools(), *self.timer_tools.tools())
+        self.tools.add(*(_command(tool).tool() for tool in settings.tools))
+        self._add_installed()
+        templates = with_sentences(language.sentences, settings.tools)
+        self.intents = TemplateIntents(HassilSentences(templates), self.tools, language)
+        self._examples = language.examples
+
+    def _add_installed(self) -> None:
+        for tool in installed_tools():
+            try:
+                self.tools.add(tool)
+            except ConfigError as error:  # another's package must not keep the device from starting
+                log.warning("%s; left out", error)
+
+    def warm_up(self) -> None:
+        """The first match in each list of numbers builds it, which takes a tenth of a second."""
+        for example in self._examples:
+            self.intents.match(example)
+
+
 class Skills:
-    """All that the device can do without its language model.
+    """All that the device can do without its language model: its intents and its toolbox.
 
     ``state`` is where timers are kept (None: the daemon's own directory).
     Raises `edgevoice.errors.ConfigError` when a tool of the settings is broken.
@@ -40,32 +72,45 @@ class Skills:
         post: Callable[[ev.Event], object],
         state: Path | None = None,
     ) -> None:
-        from edgevoice.adapters.hassil import HassilSentences
-
-        language = Language(settings.language)
         directory = state_directory() if state is None else state
         self._post = post
+        self._device = device
         self._timers = Timers(Store(directory / "timers.json"), self._ring)
-        self._timer_tools = TimerTools(self._timers, language)
-        self.tools = Registry()
-        self.tools.add(*Basics(device, language).tools(), *self._timer_tools.tools())
-        self.tools.add(*(_command(tool).tool() for tool in settings.tools))
-        self._add_installed()
-        templates = with_sentences(language.sentences, settings.tools)
-        self.intents = TemplateIntents(HassilSentences(templates), self.tools, language)
-        self.examples = language.examples
+        self._kit = self.kit(settings)
 
-    def _add_installed(self) -> None:
-        for tool in installed_tools():
-            try:
-                self.tools.add(tool)
-            except ConfigError as error:  # another's package must not keep the device from starting
-                log.warning("%s; left out", error)
+    # -- what they are made of ---------------------------------------------------------
+
+    def kit(self, settings: Settings) -> Kit:
+        """What ``settings`` make of the skills, not in force yet; the timers are the same."""
+        return Kit(settings, self._device, self._timers)
+
+    def use(self, kit: Kit) -> None:
+        """Put it in force; a tool that runs is not disturbed."""
+        self._kit = kit
+
+    @property
+    def offers(self) -> list[Offer]:
+        """The tools as a language model gets to know them."""
+        return [tool.offer for tool in self._kit.tools]
+
+    def warm_up(self) -> None:
+        """Make the first sentence as fast as the others."""
+        self._kit.warm_up()
+
+    def match(self, text: str) -> Call | None:
+        """As `edgevoice.ports.Intents`."""
+        return self._kit.intents.match(text)
+
+    def run(self, name: str, arguments: str, task: Task) -> Outcome:
+        """As `edgevoice.ports.Toolbox`."""
+        return self._kit.tools.run(name, arguments, task)
+
+    # -- timers --------------------------------------------------------------------------
 
     def start(self) -> None:
         """Let the timers run; those that were missed are announced."""
         for entry in self._timers.start():
-            self._post(ev.Say(time.monotonic(), self._timer_tools.missed(entry)))
+            self._post(ev.Say(time.monotonic(), self._kit.timer_tools.missed(entry)))
 
     def stop(self) -> None:
         """Let them rest."""
@@ -76,7 +121,7 @@ class Skills:
         threading.Thread(target=self._timers.over, args=(command.ring,), name="kept").start()
 
     def _ring(self, entry: Entry) -> None:
-        self._post(ev.Rings(time.monotonic(), entry.id, self._timer_tools.rings(entry)))
+        self._post(ev.Rings(time.monotonic(), entry.id, self._kit.timer_tools.rings(entry)))
 
 
 def _command(tool: UserTool) -> CommandTool:

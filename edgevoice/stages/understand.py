@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from edgevoice.core.commands import Generate, Prefill
 from edgevoice.core.events import FaultKind, ToolCalled
@@ -27,27 +27,19 @@ Think = Callable[[Generate | Prefill], object]
 
 
 class Understand(TurnStage[Generate | Prefill]):
-    """Answers a prompt with a tool call if an intent is found in it, else hands it on.
-
-    ``examples`` are looked up before the first prompt: the first match in each
-    list of numbers builds it, which takes a tenth of a second.
-    """
+    """Answers a prompt with a tool call if an intent is found in it, else hands it on."""
 
     fault_kind = FaultKind.UNKNOWN
 
-    def __init__(
-        self, events: Post, intents: Intents, think: Think, examples: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, events: Post, intents: Intents, think: Think) -> None:
         super().__init__("understand", events, capacity=16)
         self._intents = intents
         self._think = think
-        self._examples = examples
         self._last: tuple[str, Call | None] = ("", None)
 
     def opened(self) -> None:
         """Warm up."""
-        for example in self._examples:
-            self._match(example)
+        self._intents.warm_up()
 
     def kind_of(self, error: Exception) -> FaultKind:
         """It has no engine that could be built again."""
