@@ -17,10 +17,7 @@ class TemplateIntents:
         self._language = language
 
     def match(self, text: str) -> Call | None:
-        """The tool that ``text`` asks for, said in one breath with the wake phrase or not."""
-        return self._match(text) or self._match(self._language.without_stray(text))
-
-    def _match(self, text: str) -> Call | None:
+        """The tool that ``text`` asks for."""
         found = self._sentences.match(text)
         if found is None:
             return None

@@ -38,11 +38,6 @@ class Language:
         words = name.lower().split()
         return 1 <= len(words) <= MAX_NAME_WORDS and not {*words} & {*self._words["no_names"]}
 
-    def without_stray(self, said: str) -> str:
-        """``said`` without what may be left of the wake phrase in front of it; empty without any."""
-        first, _, rest = said.partition(" ")
-        return rest if first.lower() in self._words["strays"] else ""
-
     def counted(self, key: str, number: int) -> str:
         """``key`` for one or for several."""
         one, several = self._say[key]

@@ -47,7 +47,10 @@ def test_find_phrase() -> None:
 @languages
 def test_every_language_is_complete(language: str) -> None:
     known = lexicon(language)
+    may_be_empty = {"strays"}  # they were heard in English alone so far
     for field in fields(Lexicon):
+        if field.name in may_be_empty:
+            continue
         assert getattr(known, field.name) not in (frozenset(), (), {}, ""), field.name
     assert set(known.labels) == set(Place)
     assert len(set(known.labels.values())) == len(Place)

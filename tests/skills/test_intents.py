@@ -58,8 +58,6 @@ ENGLISH = {
     "say that again": ("repeat", {}),
     "mute": ("mute", {}),
     "help": ("help", {}),
-    "the set a timer for ten minutes": ("timer_set", {"minutes": 10}),
-    "the what time is it": ("time", {}),
 }
 GERMAN = {
     "wie spät ist es": ("time", {}),

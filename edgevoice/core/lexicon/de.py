@@ -59,6 +59,7 @@ GERMAN = Lexicon(
         stop, stopp, halt, hör auf, aufhören, abbrechen, brich ab, brich das ab, abbruch, genug,
         vergiss es, lass es, lass das, bitte aufhören, bitte abbrechen, egal
     """),
+    strays=frozenset(),
     silencers=phrase_set("""
         stopp den wecker, stopp den alarm, stopp den timer, mach aus, mach das aus, mach ihn aus,
         schalte ihn aus, schalt ihn aus, wecker aus, alarm aus, timer aus, mach den wecker aus,

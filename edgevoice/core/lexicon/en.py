@@ -52,6 +52,7 @@ ENGLISH = Lexicon(
         stop, stop it, stop that, please stop, stop please, cancel, cancel it, cancel that,
         please cancel, abort, quit, enough, never mind, nevermind, forget it, leave it
     """),
+    strays=frozenset({"the"}),
     silencers=phrase_set("""
         stop the alarm, stop the timer, stop ringing, turn it off, turn off the alarm,
         turn the alarm off, turn off the timer, turn the timer off, switch it off, shut up,

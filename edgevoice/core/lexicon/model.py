@@ -79,6 +79,8 @@ class Lexicon:
     short_answers: frozenset[str]
     """Complete utterances however short they are ("yes", "why")."""
     number_words: frozenset[str]
+    strays: frozenset[str]
+    """What the recogniser makes of the end of the wake phrase, in front of what is said next."""
     stop_phrases: frozenset[str]
     """Each as a whole utterance ends what the device is busy with ("cancel that")."""
     silencers: frozenset[str]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
@@ -197,8 +199,16 @@ def _take(c: Conversation, event: ev.Event) -> Utterance:
     assert isinstance(event, ev.Transcript)
     heard = c.hearing
     assert heard is not None, "a transcript of no utterance is stale"
-    heard.take(event)
+    heard.take(_without_wake_phrase(c, event) if heard.called else event)
     return heard
+
+
+def _without_wake_phrase(c: Conversation, event: ev.Transcript) -> ev.Transcript:
+    """What is left of it comes up as a word of its own: "the stop", which stops nothing."""
+    first, _, rest = event.text.partition(" ")
+    if first not in c.lexicon.strays:
+        return event
+    return replace(event, text=rest, words=event.words[1:])
 
 
 def transcript(c: Conversation, event: ev.Event) -> None:
