@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from edgevoice.adapters.follower import ClockFollower
 from edgevoice.adapters.resample import SoxrResampler
 from edgevoice.adapters.room_air import Air
 from edgevoice.adapters.room_path import FULL_SCALE
@@ -48,6 +49,8 @@ from edgevoice.stages.speak import placed
 STEP_S = 0.01
 RATE = 16_000
 _STEP = RATE // 100
+TIME_ERROR_S = 0.001
+"""A USB card counts frames of 1 ms."""
 
 
 class Voice:
@@ -141,6 +144,7 @@ class Device:
         self._build()
         self._air = Air(self.acoustics, self.utterances, self.seed, RATE, RATE)
         self._speaker_due = 0
+        self._random = np.random.default_rng(self.seed)
         self._post(ev.Ready(0.0))
 
     def _build(self) -> None:
@@ -152,7 +156,13 @@ class Device:
         self.echo = ears.echo()
         self.listen = Listen(post, self.echo, ears.detector(), ears.wake, gate, self._cancelled)
         self.capture = Capture(
-            post, self._mic, reference, SoxrResampler.live, self.listen.handle, self._clock
+            post,
+            self._mic,
+            reference,
+            SoxrResampler.live,
+            self.listen.handle,
+            self._clock,
+            ClockFollower(),
         )
         ears.wake.reset()
         self.play.open()
@@ -185,10 +195,13 @@ class Device:
         self.now = self.steps * STEP_S
         self.played.append(_digital(leaving))
         self.heard.append(heard)
-        self._mic.callback(heard, self.now)
-        self.capture.idle()
+        self._hear(heard)
         self.play.idle()
         self._drive()
+
+    def _hear(self, block: Samples) -> None:
+        self._mic.callback(block, self.now + self._error())
+        self.capture.idle()
 
     @property
     def speaking(self) -> bool:
@@ -207,9 +220,13 @@ class Device:
         rate = self._air.speaker_rate
         while self._speaker_due < (self.steps + 2) * STEP_S * rate:  # a sound card asks ahead
             block = np.zeros(_STEP, np.int16)
-            self._speaker.callback(block, self._speaker_due / rate)
+            self._speaker.callback(block, self._speaker_due / rate + self._error())
             self._air.play(block)
             self._speaker_due += _STEP
+
+    def _error(self) -> float:
+        """What a sound card's time is wrong by."""
+        return float(self._random.uniform(-TIME_ERROR_S, TIME_ERROR_S))
 
     def _cancelled(self, sound: Any) -> None:
         self.cancelled.append(sound.samples)

@@ -116,6 +116,7 @@ class EdgeVoice:
         state: Path | None = None,
         hung_after_s: float = HUNG_AFTER_S,
     ) -> None:
+        from edgevoice.adapters.follower import ClockFollower
         from edgevoice.adapters.resample import SoxrResampler
 
         self._world = world
@@ -145,6 +146,7 @@ class EdgeVoice:
             reference,
             SoxrResampler.live,
             lambda heard: self.listen.post(heard),
+            follower=ClockFollower(),
         )
         self._sound_check = SoundCheck(
             self.sound_counts, lambda what, fields: self._notice(what, **fields)
@@ -170,6 +172,7 @@ class EdgeVoice:
                 self._parts.speak,
                 self._parts.think,
                 self.understand,
+                self._parts.judge_end,
                 self._parts.recognise,
                 self._parts.listen,
                 self.capture,
@@ -283,7 +286,8 @@ class EdgeVoice:
         return self._ended.wait(timeout)
 
     def sound_counts(self) -> SoundCounts:
-        """What went wrong with the sound so far, and how the clocks drift (any thread)."""
+        """What went wrong with the sound so far, and how clocks and echo are (any thread)."""
+        echo = self.listen.echo
         return SoundCounts(
             microphone_xruns=self.capture.xruns,
             speaker_xruns=self.play.xruns,
@@ -291,6 +295,8 @@ class EdgeVoice:
             starved=self.play.starved,
             realigned=self.capture.realigned,
             drift_ppm=self.capture.drift.ppm,
+            echo_delay_ms=echo.delay_ms if echo.left_db else None,
+            echo_left_db=echo.left_db or None,
         )
 
     def look_after(self) -> None:
@@ -313,11 +319,12 @@ class EdgeVoice:
             cmd.Recognise: recognise,
             cmd.FlushRecogniser: recognise,
             cmd.StopRecognising: recognise,
+            cmd.JudgeEnd: lambda c: self._parts.judge_end.stage.post(c),
             cmd.SetMicrophone: lambda c: capture.post(
                 MicrophoneOrder.OPEN if c.open else MicrophoneOrder.CLOSE
             ),
             cmd.Generate: self.understand.post,
-            cmd.Prefill: self.understand.post,
+            cmd.Prefill: lambda c: self.think.post(c),
             cmd.CancelGeneration: self._stop_thinking,
             cmd.RunTool: self.tools.run,
             cmd.CancelTool: self.tools.cancel,

@@ -88,6 +88,19 @@ class Resampler(Protocol):
         """The rest of the stream, which ends here."""
 
 
+class Follower(Protocol):
+    """Brings a stream to another clock."""
+
+    def follow(self, ppm: float) -> None:
+        """From now on what comes in runs ``ppm`` parts per million faster than what is to go out.
+
+        The stream goes on without a jump.
+        """
+
+    def process(self, block: Samples) -> Samples:
+        """Take a block at 16 kHz; about as much comes back."""
+
+
 class EchoCanceller(Protocol):
     """Takes the device's own voice out of what the microphone hears."""
 
@@ -199,6 +212,17 @@ class Offer:
     long_running: bool = False
 
 
+class EndOfTurn(Protocol):
+    """Tells by the sound of a pause whether who spoke has finished."""
+
+    @property
+    def window(self) -> int:
+        """Samples at 16 kHz that it listens to; more are of no use."""
+
+    def probability(self, audio: Samples) -> float:
+        """Probability, 0 to 1, that who spoke in ``audio`` has finished at its end."""
+
+
 class LanguageModel(Protocol):
     """Generates answers as a stream of text."""
 
@@ -218,6 +242,7 @@ class LanguageModel(Protocol):
         """Read ``messages`` ahead of a `reply` that begins with them.
 
         The last message may still grow: what it shares with the reply's is used.
+        What was read when ``cancelled`` became true is kept.
         """
 
     def count_tokens(self, text: str) -> int:

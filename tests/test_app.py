@@ -22,7 +22,9 @@ BLOCK = 320
 SILENT, VOICE, PHRASE = 0, 6000, 12_000
 """What a sample of silence, of the user's voice and of the wake phrase is."""
 
-STAGES = ["driver", "play", "speak", "think", "understand", "recognise", "listen", "capture"]
+STAGES = [
+    "driver", "play", "speak", "think", "understand", "judge_end", "recognise", "listen", "capture",
+]  # fmt: skip
 QUESTION = "tell me about the sea"
 
 

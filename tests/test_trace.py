@@ -131,7 +131,7 @@ def refused(path, capsys, *options):
 
 def test_a_changed_command_is_told_with_file_and_line(usual, capsys):
     number = line_with(usual, '"is":"Generate"')
-    change(usual, number, "capital of france", "capital of spain")
+    change(usual, number, 'capital of france"}', 'capital of spain"}')
     line = refused(usual, capsys)
     assert line.startswith(f"edgevoice: {usual}:{number}: the replay gives ")
     assert "capital of spain" in line
@@ -216,7 +216,7 @@ def test_a_missing_file_is_told(tmp_path, capsys):
 
 def test_until_stops_after_that_line(usual, capsys):
     number = line_with(usual, '"is":"Generate"')
-    change(usual, number, "france", "spain")
+    change(usual, number, 'france"}', 'spain"}')
     assert main(["replay", str(usual), "--until", str(number - 1)]) == 0
     assert f"{number - 2} events gave the same" in capsys.readouterr().out
     assert f":{number}:" in refused(usual, capsys, "--until", str(number))
@@ -227,7 +227,7 @@ def test_until_stops_after_that_line(usual, capsys):
     [
         (
             "usual",
-            "listening: SoundFrame -> Transition, Generate",
+            "listening: SoundFrame -> Transition",
             "frame_in_listening",
             "transition_to_SPEAK_eot (silence 600 ms",
             "[turn: min_silence_to_speak_ms 400, ",

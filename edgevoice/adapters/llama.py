@@ -38,6 +38,7 @@ class LlamaModel:
     ``max_tokens`` the longest answer.  ``temperature`` 0 always takes the most
     likely token, ``repeat_penalty`` 1 is none.  With a thread for
     every core, each other thread that runs delays all of them at every step.
+    ``threads_ahead`` read ahead, while the recogniser is at work.
 
     Raises `edgevoice.errors.ModelError` when the file is missing or broken.
     """
@@ -48,12 +49,14 @@ class LlamaModel:
         *,
         context_tokens: int,
         threads: int,
+        threads_ahead: int,
         max_tokens: int,
         temperature: float,
         repeat_penalty: float,
         seed: int = 0,
     ) -> None:
         self._llama = _load(model, context_tokens, threads)
+        self._threads, self._threads_ahead = threads, threads_ahead
         self._llama.set_seed(seed)  # the constructor takes 0 for "any"
         self._api = _library().api
         self._vocabulary = self._api.llama_model_get_vocab(self._llama.model)
@@ -108,8 +111,31 @@ class LlamaModel:
         """Read ``messages`` ahead of a `reply` that begins with them.
 
         The last message may still grow: what it shares with the reply's is used.
+        It looks at ``cancelled`` between steps of `_BATCH` tokens; a step that was begun
+        is finished, for it is needed anyway.
         """
-        self._read(self._prompt(messages, answer=False), cancelled)
+        prompt = self._prompt(messages, answer=False)
+        with self._threads_left_to_others():
+            for end in range(self._cached(prompt) + _BATCH, len(prompt) + _BATCH, _BATCH):
+                if cancelled():
+                    return
+                self._read(prompt[:end], lambda: False)
+
+    def _cached(self, prompt: list[int]) -> int:
+        """How many tokens of ``prompt`` lie in the KV cache."""
+        cached = self._llama.input_ids[: self._llama.n_tokens].tolist()
+        pairs = zip(cached, prompt, strict=False)
+        shared = min(len(cached), len(prompt))
+        return next((i for i, (old, new) in enumerate(pairs) if old != new), shared)
+
+    @contextmanager
+    def _threads_left_to_others(self) -> Iterator[None]:
+        set_threads, context = self._api.llama_set_n_threads, self._llama.ctx
+        set_threads(context, self._threads_ahead, self._threads_ahead)
+        try:
+            yield
+        finally:
+            set_threads(context, self._threads, self._threads)
 
     def _chat_formatter(self, model: Path) -> Any:
         from llama_cpp.llama_chat_format import Jinja2ChatFormatter

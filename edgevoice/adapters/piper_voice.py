@@ -30,11 +30,14 @@ from edgevoice.errors import EngineError, ModelError
 Audio: TypeAlias = npt.NDArray[np.float32]
 """Mono, one-dimensional; full scale is 1."""
 
-_FIRST_WINDOWS = (32, 32, 48, 64)
+_FIRST_WINDOWS = (16, 24, 32, 48, 64)
 """Frames of the first windows of a sentence: short for an early start, and never so much
 longer than the one before that a slow processor could not make it while that one plays."""
 _WINDOW = 96
 """Frames of all others, 1.1 s: longer ones save little context and cancel later."""
+_FLOW_FIRST = 64
+"""Frames the flow makes at first at least.  Fewer save no time that can be measured, and
+blocks so small are added up in another order, which the layers behind make 1.2e-5 of."""
 _FLOW_AHEAD = 128
 """Frames the flow goes ahead at most.  It carries 64 frames of context each time, so it
 doubles what it has: little at the start, when time is short, and seldom later."""
@@ -119,7 +122,8 @@ class CutVoice:
         total = prior.shape[-1]
         latent = prior[..., :0]  # a flow can be run backwards, so its shape stays the same
         for start, end in pairwise(_window_edges(total)):
-            known, needed = latent.shape[-1], min(total, end + self._decoder.context)
+            known = latent.shape[-1]
+            needed = min(total, max(_FLOW_FIRST, end + self._decoder.context))
             if known < needed:
                 until = min(total, max(needed, known + min(known, _FLOW_AHEAD)))
                 more = self._flow.window(frames, known, until)

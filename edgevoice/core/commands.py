@@ -48,6 +48,14 @@ class FlushRecogniser(TurnCommand):
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeEnd(TurnCommand):
+    """Tell by the sound from sample ``since`` to ``until`` whether the user has finished."""
+
+    since: int
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
 class StopRecognising(TurnCommand):
     """The utterance is over or was none: forget it."""
 
@@ -66,6 +74,7 @@ class SetMicrophone(Command):
 class Generate(TurnCommand):
     """Answer ``messages``; the tokens come back with this turn's id.
 
+    It may come before the user's turn is over, and be cancelled if it is not.
     ``heard`` is the question alone, in which an intent may be found; empty when
     the model is asked once more, with what its tools have brought.
     """
@@ -76,10 +85,12 @@ class Generate(TurnCommand):
 
 @dataclass(frozen=True, slots=True)
 class Prefill(TurnCommand):
-    """Read ``messages`` ahead of a `Generate` that will begin with them; nothing comes back."""
+    """Read ``messages`` ahead of a `Generate` that will begin with them; nothing comes back.
+
+    A newer prompt takes its place if it was not begun.
+    """
 
     messages: tuple[Message, ...]
-    heard: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +205,7 @@ class TurnRecord(Command):
     response_ms: float | None
     """End of user speech to the first audio of the answer."""
     llm_first_token_ms: float | None
-    """Decision to the first token."""
+    """Decision to the first token; 0 when it was there before."""
     tts_first_audio_ms: float | None
     """First piece handed to the synthesiser to its first buffered audio."""
     onset_to_decision_ms: float | None
@@ -205,6 +216,10 @@ class TurnRecord(Command):
     """Verdict that it was an interruption to LISTENING."""
     holds: int
     """How often this answer was held, whether it was resumed or not."""
+    drafts: int
+    """Answers begun before it was certain that the user had finished, since the last record."""
+    wasted_tokens: int
+    """Tokens of those that were thrown away."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from edgevoice.core.easyturn import make_policy
 from edgevoice.core.history import History
 from edgevoice.core.lexicon import lexicon
 from edgevoice.core.noise import NoiseFloor
-from edgevoice.core.policy import Linguistic
+from edgevoice.core.policy import Linguistic, TurnDecision
 from edgevoice.core.recovery import CircuitBreaker
 from edgevoice.core.sentences import Splitter
 from edgevoice.core.stability import StabilityTracker
@@ -39,6 +39,7 @@ from edgevoice.core.turn import Answer, Kind, Ring, Utterance
 KEPT_TRANSITIONS = 20
 """How many transitions are remembered for the owner (CON-003)."""
 
+_OF_THE_EAR = (ev.Transcript, ev.TurnVerdict)
 _OF_THE_PLAYER = (ev.PlaybackStarted, ev.PlaybackHeld, ev.PlaybackDropped, ev.PlaybackDone)
 _AS_IT_IS = (Place.RECOVERING, Place.FAULTED, Place.TERMINATING)
 _NO_CONVERSATION = (Place.PREPARING, Place.IDLE, Place.SUSPENDED, *_AS_IT_IS)
@@ -86,7 +87,14 @@ class Conversation:
         self.heard_until = 0
         """Sample index up to which the microphone was heard."""
         self.hearing: Utterance | None = None
+        self.decision: TurnDecision | None = None
+        """The newest about this utterance."""
         self.answer: Answer | None = None
+        self.draft: Answer | None = None
+        """In LISTENING: the answer if this is all that the user has to say."""
+        self.drafts = 0
+        self.wasted_tokens = 0
+        """Drafts, and the tokens of those thrown away, since the last record."""
         self.closing: Answer | None = None
         """An interrupted answer of which the last audible sample is not known yet."""
         self.parked: Answer | None = None
@@ -228,6 +236,7 @@ class Conversation:
         """An empty utterance that begins at sample ``since``; the turn policy starts afresh."""
         self.policy = make_policy(self.tuning.turn, self.lexicon, self.tuning.barge_in)
         self.policy.reset(since)
+        self.decision = None
         self.hearing = Utterance(self.next_turn(), since, StabilityTracker())
         self.hearing.changed_at = since
         return self.hearing
@@ -239,13 +248,31 @@ class Conversation:
         a new one: ids only ever grow, so "cancel this turn and all before it"
         is one comparison in every stage.
         """
-        if utterance and not utterance.asked and utterance.turn == self.turn:
-            turn, utterance.asked = utterance.turn, True
-        else:
-            turn = self.next_turn()
-        self.answer = Answer(turn, heard, kind, Splitter(self.lexicon), utterance)
+        self.answer = Answer(
+            self._answering_turn(utterance), heard, kind, Splitter(self.lexicon), utterance
+        )
         self.answer.touched_at = self.now
         return self.answer
+
+    def new_draft(self, utterance: Utterance) -> Answer:
+        """An answer to ``utterance`` as it stands, which nobody waits for yet."""
+        turn = self._answering_turn(utterance)
+        self.draft = Answer(turn, utterance.text, Kind.REPLY, Splitter(self.lexicon), utterance)
+        self.draft.awaited = False
+        utterance.drafts += 1
+        self.drafts += 1
+        return self.draft
+
+    def _answering_turn(self, utterance: Utterance | None) -> int:
+        if utterance and not utterance.asked and utterance.turn == self.turn:
+            utterance.asked = True
+            return utterance.turn
+        return self.next_turn()
+
+    def answer_of(self, turn: int) -> Answer | None:
+        """The answer, or the draft, that ``turn`` is."""
+        both = (self.answer, self.draft)
+        return next((a for a in both if a is not None and a.turn == turn), None)
 
     @property
     def the_answer(self) -> Answer:
@@ -253,16 +280,27 @@ class Conversation:
         assert self.answer is not None
         return self.answer
 
+    @property
+    def the_hearing(self) -> Utterance:
+        """The utterance, in a place where there always is one."""
+        assert self.hearing is not None
+        return self.hearing
+
+    @property
+    def the_judge(self) -> Judge:
+        """Of the hold, as long as there is one."""
+        assert self.judge is not None
+        return self.judge
+
     def linguistic(self) -> Linguistic:
         """What the turn policy is told of the utterance."""
-        heard = self.hearing
-        if heard is None:
-            return Linguistic("", None, self.heard_until, 1.0)
+        heard = self.the_hearing
         return Linguistic(
             heard.text,
             heard.confidence,
             heard.changed_at,
             heard.tracker.stability(self.heard_until),
+            heard.finished,
         )
 
     def clock_of(self, sample: int) -> float:
@@ -281,7 +319,8 @@ class Conversation:
             self.history.add(answer.heard, played, cut=answer.interrupted)
             if self.history.is_too_full:
                 self._condense()
-        self.do(turn_record(answer, played, self.now))
+        self.do(turn_record(answer, played, self.now, self.drafts, self.wasted_tokens))
+        self.drafts = self.wasted_tokens = 0
 
     # -- inside ---------------------------------------------------------------
 
@@ -322,9 +361,9 @@ class Conversation:
 
     def _lives(self, event: ev.TurnEvent) -> bool:
         """Whether the turn that the event came out of is still going on."""
-        if isinstance(event, ev.Transcript):
+        if isinstance(event, _OF_THE_EAR):
             return self.hearing is not None and event.turn == self.hearing.turn
-        alive = [self.answer, self.parked]
+        alive = [self.answer, self.draft, self.parked]
         if isinstance(event, _OF_THE_PLAYER):
             alive.append(self.closing)
         return any(answer is not None and answer.turn == event.turn for answer in alive)
@@ -345,7 +384,9 @@ class Conversation:
         return self.tuning.activation != {"button"} or self.place in _BUTTON_ONLY
 
 
-def turn_record(answer: Answer, played: str, now: float) -> TurnRecord:
+def turn_record(
+    answer: Answer, played: str, now: float, drafts: int, wasted_tokens: int
+) -> TurnRecord:
     """The figures of a finished answer, in milliseconds."""
     t = answer.times
     return TurnRecord(
@@ -357,12 +398,14 @@ def turn_record(answer: Answer, played: str, now: float) -> TurnRecord:
         interrupted=answer.interrupted,
         eot_ms=_ms(t.speech_ended, t.decided),
         response_ms=_ms(t.speech_ended, t.started),
-        llm_first_token_ms=_ms(t.decided, t.first_token),
+        llm_first_token_ms=_wait_ms(t.decided, t.first_token),
         tts_first_audio_ms=_ms(t.first_piece, t.first_audio),
         onset_to_decision_ms=_ms(t.onset, t.held) if answer.interrupted else None,
         decision_to_silence_ms=_ms(t.held, t.silent) if answer.interrupted else None,
         commit_to_listening_ms=_ms(t.committed, t.listening),
         holds=answer.holds,
+        drafts=drafts,
+        wasted_tokens=wasted_tokens,
     )
 
 
@@ -370,3 +413,9 @@ def _ms(start: float | None, end: float | None) -> float | None:
     if start is None or end is None:
         return None
     return (end - start) * 1000
+
+
+def _wait_ms(start: float | None, end: float | None) -> float | None:
+    """What was there before it was waited for has cost no time."""
+    waited = _ms(start, end)
+    return None if waited is None else max(0.0, waited)

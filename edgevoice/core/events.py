@@ -242,6 +242,14 @@ class Transcript(TurnEvent):
     words: tuple[Word, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class TurnVerdict(TurnEvent):
+    """By the sound up to sample ``until`` the user has finished, with this probability."""
+
+    probability: float
+    until: int
+
+
 # -- the mind --------------------------------------------------------------
 
 

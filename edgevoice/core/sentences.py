@@ -1,7 +1,8 @@
 """A stream of tokens in, speakable pieces out.
 
 The first piece is a clause, so that the voice begins early; the others are
-whole sentences, because prosody needs them.  Text is cleaned word by word
+whole sentences, because prosody needs them.  When somebody waits, or the
+loudspeaker would run dry, a piece ends at the next natural place.  Text is cleaned word by word
 (`edgevoice.core.speakable`), so what is spoken never depends on how the model
 cut its tokens: the pieces, joined with spaces, are exactly `speakable` of the
 whole text.
@@ -23,6 +24,12 @@ _FIRST_CLAUSE_WORDS = 3
 _FIRST_PHRASE_WORDS = 5
 """The first piece may end before a conjunction after so many words."""
 
+_HURRIED_WORDS = 3
+"""In a hurry a piece may end between two phrases after so many words."""
+
+_HURRIED_LIMIT = 7
+"""In a hurry a piece ends after so many words at the latest, but for an article or the like."""
+
 _SHORT = 20
 """A later sentence of fewer characters is spoken together with the next one."""
 
@@ -36,13 +43,16 @@ class Splitter:
         self._raw = RawWords(limit)
         self._pending: list[_Word] = []
         self._first = True
+        self._in_a_hurry = False
 
-    def feed(self, token: str) -> list[str]:
+    def feed(self, token: str, *, in_a_hurry: bool = False) -> list[str]:
         """Take more text; the pieces that are now complete, in order.
 
         A word is judged when the next one begins, so a piece comes with the
         token after its last one; models put the space there anyway.
+        ``in_a_hurry``, a piece is complete as soon as it can be said by itself.
         """
+        self._in_a_hurry = in_a_hurry
         return [piece for raw in self._raw.feed(token) for piece in self._take(raw)]
 
     def finish(self) -> list[str]:
@@ -69,8 +79,23 @@ class Splitter:
             and text.lower() in self._lexicon.conjunctions
         ):
             yield from self._cut(len(self._pending))
+        if self._in_a_hurry:
+            yield from self._cut(self._hurried_cut(text))
         while self._length() + len(text) > self._limit:
             yield from self._cut(self._best_cut())
+
+    def _hurried_cut(self, text: str) -> int:
+        """Words up to the last place where a pause does no harm; 0 when there is none yet.
+
+        That is before an article, a preposition and their like, but never after one.
+        """
+        spoken = [*(word.text.lower() for word in self._pending), text.lower()]
+        opens = [word in self._lexicon.open_endings for word in spoken]
+        cuts = [n for n in range(_HURRIED_WORDS, len(spoken)) if not opens[n - 1]]
+        between = [n for n in cuts if opens[n]]
+        if between or len(self._pending) < _HURRIED_LIMIT:
+            return max(between, default=0)
+        return max(cuts, default=0)
 
     def _best_cut(self) -> int:
         """Words up to the last clause in the second half of what is pending, or all."""
@@ -78,9 +103,10 @@ class Splitter:
         return max((i for i in clauses if 2 * i > len(self._pending)), default=len(self._pending))
 
     def _ends_piece(self, end: _End) -> bool:
-        if self._first and end is _End.CLAUSE:
+        soon = self._first or self._in_a_hurry
+        if soon and end is _End.CLAUSE:
             return len(self._pending) >= _FIRST_CLAUSE_WORDS
-        return end is _End.SENTENCE and (self._first or self._length() >= _SHORT)
+        return end is _End.SENTENCE and (soon or self._length() >= _SHORT)
 
     def _cut(self, count: int) -> list[str]:
         """The first ``count`` pending words as a piece; none of none."""
@@ -88,7 +114,7 @@ class Splitter:
         del self._pending[:count]
         if not piece:
             return []
-        self._first = False
+        self._first = self._in_a_hurry = False  # with this one there is something to hear
         return [piece]
 
     def _length(self) -> int:

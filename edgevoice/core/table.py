@@ -204,6 +204,8 @@ _AWAY = (P.SUSPENDED, P.RECOVERING)
 """Places that remember where they came from and go back there."""
 _REST = (P.IDLE, P.LISTENING, P.WAITING_FOR_LLM)
 """Where the end of a conversation leads: to IDLE, and on if a question waits."""
+_ANSWERED = (*_REST, P.TOOL_EXECUTING, P.WAITING_FOR_TASK, P.PLAYING)
+"""Where the end of the user's turn leads: as far as the draft of an answer has come."""
 _BACK = (*_REST, P.TOOL_EXECUTING, P.WAITING_FOR_TASK, P.PLAYING)
 """Where SUSPENDED and RECOVERING may go back to."""
 _JUDGED = (P.PLAYING, P.INTERRUPTED, P.WAITING_FOR_TASK, *_REST)
@@ -343,7 +345,7 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.Tick: _row("idle_tick", P.LISTENING),
         },
         P.LISTENING: {
-            ev.SoundFrame: _row("frame_in_listening", *_REST),
+            ev.SoundFrame: _row("frame_in_listening", *_ANSWERED),
             ev.Transcript: _row("transcript", *_REST),
             ev.WakeHeard: _row("wake_again"),
             ev.StartConversation: _row("start_twice"),
@@ -352,10 +354,14 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.Ask: _row("ask", P.WAITING_FOR_LLM),
             ev.Say: _row("announce"),
             ev.Rings: _row("rings"),
+            ev.Token: _row("token"),
+            ev.ReplyDone: _row("reply_done"),
+            ev.ToolCalled: _row("tool_called"),
             ev.PieceBuffered: _row("speech_buffered", P.PLAYING),
-            ev.Tick: _row("listening_tick", *_REST),
+            ev.Tick: _row("listening_tick", *_ANSWERED),
         },
     },
+    _rows((P.LISTENING, *_WAITING, P.HELD, P.INTERRUPTED), {ev.TurnVerdict: _row("turn_verdict")}),
     # -- thinking -----------------------------------------------------------
     _rows(
         _WAITING,
@@ -456,6 +462,7 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.SoundFrame: _row("frame_ignored"),
             ev.WakeHeard: _IGNORED,
             ev.Transcript: _IGNORED,
+            ev.TurnVerdict: _IGNORED,
             ev.PlaybackDone: _row("spoken_while_away"),
             ev.Say: _row("queue_announcement"),
             ev.Rings: _row("rings"),

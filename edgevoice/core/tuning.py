@@ -38,8 +38,10 @@ class Turn:
     policy: str = knob(
         "easyturn",
         "How the end of a turn is found: easyturn (silence, confidence, stability and "
-        "completeness), silence (a plain timeout) or manual (push-to-talk release).",
-        choices=("easyturn", "silence", "manual"),
+        "completeness of the words), smart_turn (the same, but a model judges by the sound whether "
+        "you have finished), easyturn+smart_turn (words and sound; either doubt waits), silence (a "
+        "plain timeout) or manual (push-to-talk release).",
+        choices=("easyturn", "smart_turn", "easyturn+smart_turn", "silence", "manual"),
     )
     min_silence_to_speak_ms: int = knob(
         400, "Silence after speech before the device may answer.", unit="ms", ge=50, le=5000
@@ -77,6 +79,12 @@ class Turn:
         unit="ms",
         ge=0,
         le=10000,
+    )
+    finished_probability: float = knob(
+        0.5,
+        "Probability from which the model of smart_turn is believed that you have finished.",
+        ge=0,
+        le=1,
     )
     vad_threshold_speaking: float = knob(
         0.7, "Speech probability above which the user speaks.", ge=0, le=1
@@ -129,6 +137,29 @@ class Turn:
         unit="ms",
         ge=0,
         le=2000,
+    )
+
+    @property
+    def judges_sound(self) -> bool:
+        """Whether each pause is to be judged by its sound."""
+        return "smart_turn" in self.policy
+
+
+@dataclass(frozen=True)
+class Speculation:
+    """Thinking ahead: the waits that courtesy asks for are time to think."""
+
+    read_ahead: bool = knob(
+        True,
+        "Whether the language model reads the words that have stopped changing while the user "
+        "still speaks.",
+    )
+    answers: int = knob(
+        3,
+        "Answers that may be begun for one utterance before it is certain that the user has "
+        "finished; they are heard when it is, or thrown away. 0 begins none.",
+        ge=0,
+        le=20,
     )
 
 
@@ -303,6 +334,7 @@ class Tuning:
     """All the core is told: the sections of the configuration it decides by."""
 
     turn: Turn = field(default_factory=Turn)
+    speculation: Speculation = field(default_factory=Speculation)
     barge_in: BargeIn = field(default_factory=BargeIn)
     timeouts: Timeouts = field(default_factory=Timeouts)
     dead_air: DeadAir = field(default_factory=DeadAir)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from edgevoice.core.events import SpokenWord, Transcript, Word
+from edgevoice.core.events import SpokenWord, ToolCalled, Transcript, Word
 from edgevoice.core.sentences import Splitter
-from edgevoice.core.stability import StabilityTracker
+from edgevoice.core.stability import StabilityTracker, common_prefix
 
 
 @dataclass
@@ -26,6 +26,8 @@ class Utterance:
     """The recogniser was asked for its last word in the present silence."""
     final: bool = False
     """The newest transcript is the answer to that, and nothing was said since."""
+    finished: float | None = None
+    """Probability by the sound of the present pause that the user has finished."""
     by_button: bool = False
     """The button is held: its release is the end of the turn."""
     released: bool = False
@@ -38,6 +40,12 @@ class Utterance:
     """It had lasted too long and was answered as it stood: what goes on is no part of it."""
     asked: bool = False
     """A prompt was sent for it; another one, for more words, needs another turn id."""
+    settled: str = ""
+    """The words that were the same in the last two transcripts: all of a final one."""
+    read: str = ""
+    """What of it the language model was given to read ahead."""
+    drafts: int = 0
+    """Answers begun before it was certain that this is all of it."""
 
     @property
     def is_over(self) -> bool:
@@ -45,12 +53,17 @@ class Utterance:
         return self.released or self.cut
 
     def take(self, transcript: Transcript) -> None:
-        """Replace the text by a newer one."""
+        """Replace the text by a newer one.
+
+        A final text changes no more, so it does not count as having changed just now.
+        """
         self.heard_until = transcript.until
+        self.settled = _unchanged(self.text, transcript.text, transcript.final)
         if transcript.text != self.text:
             self.text = transcript.text
-            self.changed_at = transcript.until
             self.words = ()
+            if not transcript.final:
+                self.changed_at = transcript.until
         if transcript.final:
             self.words = transcript.words
         self.final = transcript.final
@@ -62,6 +75,14 @@ class Utterance:
         if not self.words:
             return None
         return sum(word.confidence for word in self.words) / len(self.words)
+
+
+def _unchanged(before: str, now: str, final: bool) -> str:
+    """The words with which both texts begin; a final one changes no more."""
+    if final:
+        return now
+    spoken = now.split()
+    return " ".join(spoken[: common_prefix(before.split(), spoken)])
 
 
 class Kind(Enum):
@@ -116,6 +137,11 @@ class Answer:
     splitter: Splitter
     utterance: Utterance | None = None
     """What it answers; None when the question was typed or a tool has answered since."""
+    awaited: bool = True
+    """Somebody waits for it: it is no draft, or one that is about to be wanted."""
+    tokens: int = 0
+    put_off: list[ToolCalled] = field(default_factory=list)
+    """Tools that a draft has asked for: what has an effect waits until it is the answer."""
     text: list[str] = field(default_factory=list)
     """The pieces handed to the synthesiser."""
     spoken: list[SpokenWord] = field(default_factory=list)
@@ -167,6 +193,23 @@ class Answer:
     def buffered(self) -> bool:
         """Whether there is speech to play."""
         return self.times.first_audio is not None
+
+    def token_s(self, now: float) -> float:
+        """Seconds a token has taken on average."""
+        first = self.times.first_token
+        return 0.0 if first is None else (now - first) / max(1, self.tokens - 1)
+
+    def speech_left(self, now: float) -> float | None:
+        """Seconds until all that was made is played.
+
+        None while it does not play, and while words that were handed to the
+        synthesiser are still to come.
+        """
+        if self.times.started is None or not self.rate:
+            return None
+        if len(self.spoken) < sum(len(piece.split()) for piece in self.text):
+            return None
+        return self.end / self.rate - (now - self.times.started)
 
     @property
     def uses_tools(self) -> bool:

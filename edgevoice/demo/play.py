@@ -69,7 +69,7 @@ def play(settings: Settings, out: Path, say: Sequence[str], scene_file: Path | N
     _make_directory(out)
     scene = _scene(settings, say, scene_file)
     print("loading the engines and rehearsing the talker …", flush=True)
-    lines = rehearse(scene.lines, voice(scene.voice, _voice_maker(settings)), RATE)
+    lines = rehearse(scene.lines, voice(scene.voice, voice_maker(settings)), RATE)
     began = time.monotonic()
     with ExitStack() as stack:
         room = stack.enter_context(Room(scene, lines))
@@ -96,7 +96,7 @@ def play(settings: Settings, out: Path, say: Sequence[str], scene_file: Path | N
     return 0
 
 
-def _voice_maker(settings: Settings) -> VoiceMaker:
+def voice_maker(settings: Settings) -> VoiceMaker:
     """The talker may borrow the device's synthesiser; his voice is made another's."""
 
     def make(file: Path | None, length_scale: float) -> Synthesiser:

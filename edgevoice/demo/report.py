@@ -108,6 +108,8 @@ def turn(record: TurnRecord) -> dict[str, Any]:
         "played": record.played,
         "interrupted": record.interrupted,
         "holds": record.holds,
+        "drafts": record.drafts,
+        "wasted_tokens": record.wasted_tokens,
         **figures,
     }
 

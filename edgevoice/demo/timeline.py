@@ -86,7 +86,7 @@ def render(lanes: Lanes, title: str) -> str:
     svg.set("font-family", "system-ui, sans-serif")
     svg.set("font-size", "12")
     ET.SubElement(svg, "rect", width="100%", height="100%", fill="white")
-    _text(svg, 10, 22, title, size=15, weight="bold")
+    write(svg, 10, 22, title, size=15, weight="bold")
     for row in range(rows):
         _draw_row(svg, lanes, row * _WRAP_S, 30 + row * _HEIGHT)
     ET.indent(svg)
@@ -96,7 +96,7 @@ def render(lanes: Lanes, title: str) -> str:
 def _draw_row(svg: ET.Element, lanes: Lanes, start: float, top: float) -> None:
     end = min(start + _WRAP_S, max(lanes.end, start + 1))
     for name, y in _LANES.items():
-        _text(svg, 10, top + y + 26, name, weight="bold")
+        write(svg, 10, top + y + 26, name, weight="bold")
     _axis(svg, start, end, top)
     for span in _within(lanes.user, start, end):
         _box(svg, span, start, top + _LANES["user"], "#ffd9a0")
@@ -137,7 +137,7 @@ def _axis(svg: ET.Element, start: float, end: float, top: float) -> None:
             y2=str(top + 250),
             stroke="#e8e8e8",
         )
-        _text(svg, x - 6, top + 46, f"{second} s", fill="#888888", size=10)
+        write(svg, x - 6, top + 46, f"{second} s", fill="#888888", size=10)
 
 
 def _box(svg: ET.Element, span: Span, start: float, y: float, colour: str) -> None:
@@ -156,7 +156,7 @@ def _box(svg: ET.Element, span: Span, start: float, y: float, colour: str) -> No
     ).set("stroke-width", "0.5")
     ET.SubElement(group, "title").text = f"{span.text} ({span.start:.2f}–{span.end:.2f} s)"
     for i, line in enumerate(_wrapped(span.text, width)):
-        _text(group, x + 4, y + 14 + 13 * i, line, size=11)
+        write(group, x + 4, y + 14 + 13 * i, line, size=11)
 
 
 def _wrapped(text: str, width: float) -> list[str]:
@@ -193,24 +193,25 @@ def _marks(svg: ET.Element, marks: Sequence[Mark], start: float, top: float) -> 
             y2=f"{y - 8:.1f}",
             stroke="#c03030",
         ).set("stroke-dasharray", "2 2")
-        _text(svg, x + 2, y, mark.text, fill="#c03030", size=10)
+        write(svg, x + 2, y, mark.text, fill="#c03030", size=10)
 
 
 def _x(at: float, start: float) -> float:
     return _LEFT + (at - start) * _SCALE
 
 
-def _text(
+def write(
     parent: ET.Element,
     x: float,
     y: float,
-    text: str,
+    words: str,
     *,
     size: int = 12,
     fill: str = "#222222",
     weight: str = "normal",
 ) -> None:
+    """Write ``words``; their base line begins at ``x``, ``y``."""
     node = ET.SubElement(parent, "text", x=f"{x:.1f}", y=f"{y:.1f}", fill=fill)
     node.set("font-size", str(size))
     node.set("font-weight", weight)
-    node.text = text
+    node.text = words

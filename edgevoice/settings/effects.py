@@ -25,6 +25,7 @@ REBUILT: Mapping[str, str] = MappingProxyType(
         "audio.delay_ms": "listen",
         "wake_word.model": "listen",
         "recogniser": "recognise",
+        "turn.policy": "judge_end",
         "llm": "think",
         "history.context_tokens": "think",
         "tts": "speak",

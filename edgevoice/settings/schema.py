@@ -18,6 +18,7 @@ from edgevoice.core.tuning import (
     DeadAir,
     HistoryTuning,
     RecoveryTuning,
+    Speculation,
     Timeouts,
     Tuning,
     Turn,
@@ -313,6 +314,7 @@ class Settings:
         choices=("default", "aggressive"),
     )
     turn: Turn = field(default_factory=Turn)
+    speculation: Speculation = field(default_factory=Speculation)
     barge_in: BargeIn = field(default_factory=BargeIn)
     timeouts: Timeouts = field(default_factory=Timeouts)
     dead_air: DeadAir = field(default_factory=DeadAir)
@@ -354,6 +356,7 @@ def tuning(settings: Settings) -> Tuning:
     """The part of ``settings`` that the core is told."""
     return Tuning(
         turn=settings.turn,
+        speculation=settings.speculation,
         barge_in=settings.barge_in,
         timeouts=settings.timeouts,
         dead_air=settings.dead_air,

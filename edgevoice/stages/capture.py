@@ -4,6 +4,11 @@ Thread ``capture``.  Commanded by the driver (open, close); fed by the
 microphone's callback through one ring and by the player's callback, which
 writes what it really played, through another.  Owns the microphone and the
 resamplers.  Blocks only while it opens the microphone.
+
+The two devices have clocks of their own.  What was played is brought to the
+microphone's, by the difference that `edgevoice.stages.clocks` measures: else
+each echo would come a little sooner or later than the one before it, which no
+canceller follows closely enough.
 """
 
 from __future__ import annotations
@@ -18,14 +23,18 @@ import numpy as np
 
 from edgevoice.core.events import RATE, Device, DeviceFound, DeviceLost, FaultKind
 from edgevoice.errors import DeviceError
-from edgevoice.ports import FRAME, Microphone, Resampler, Samples
+from edgevoice.ports import FRAME, Follower, Microphone, Resampler, Samples
 from edgevoice.runtime.ring import Ring
 from edgevoice.runtime.stage import HEARTBEAT_S, Clock, Post, Stage
-from edgevoice.stages.soundcheck import Drift
+from edgevoice.stages.clocks import Drift, Mark
 
 log = logging.getLogger(__name__)
 
+_NOTABLE_PPM = 2.0
+"""A smaller change of the drift is left alone: it moves the echo by a sample in half a minute."""
 _RING_S = 2.0
+_SPARE = FRAME
+"""Silence beyond what is missing, so that one late block does not part the two again."""
 _MAX_LEAD = 10 * FRAME
 """The reference may run ahead of the microphone by 100 ms before it is cut back."""
 
@@ -61,10 +70,13 @@ class Reference:
     def __init__(self) -> None:
         self._ring = Ring(int(_RING_S * 48_000))
         self.rate = RATE
+        self.mark = Mark()
+        """How much was played until when."""
 
-    def write(self, block: Samples) -> None:
-        """Take what is being played now (audio thread)."""
+    def write(self, block: Samples, at: float) -> None:
+        """Take the block that will be heard at ``at`` (audio thread)."""
         self._ring.write(block)
+        self.mark = Mark(self.mark.sound + len(block) / self.rate, at)
 
     def take(self) -> Samples:
         """All that was played since the last call."""
@@ -84,20 +96,24 @@ class Capture(Stage[MicrophoneOrder]):
         resampler: Callable[[int, int], Resampler],
         pass_on: Callable[[Heard], object],
         clock: Clock = time.monotonic,
+        follower: Follower | None = None,
     ) -> None:
+        """Without a ``follower`` what was played stays on its own clock."""
         super().__init__("capture", events)
         self._clock = clock
         self._microphone = microphone
         self._reference = reference
         self._resampler = resampler
+        self._follower = follower
         self._pass_on = pass_on
         self._ring = Ring(int(_RING_S * 48_000))
-        self._heard_at = 0.0
+        self._heard = Mark()
         self._near = np.zeros(0, np.int16)
         self._far = np.zeros(0, np.int16)
         self._mic_rate = self._speaker_rate = RATE
         self._near_resampler: Resampler | None = None
         self._far_resampler: Resampler | None = None
+        self._followed_ppm = 0.0
         self._open = False
         self._failing = False
         self._quiet_turns = 0
@@ -128,7 +144,7 @@ class Capture(Stage[MicrophoneOrder]):
 
     def _deliver(self, block: Samples, at: float) -> None:
         self._ring.write(block)
-        self._heard_at = at
+        self._heard = Mark(self._heard.sound + len(block) / self._mic_rate, at)
         self._wakeup.rouse()
 
     def _failed(self, reason: str) -> None:
@@ -162,7 +178,6 @@ class Capture(Stage[MicrophoneOrder]):
         self._near = np.zeros(0, np.int16)
         self._far = np.zeros(0, np.int16)
         self._reference.take()  # what was played while nobody heard it
-        self.drift.restart()
 
     def _close(self) -> None:
         if self._open:
@@ -175,21 +190,31 @@ class Capture(Stage[MicrophoneOrder]):
     def idle(self) -> float:
         """Pair what has come, then wait for more."""
         self._quiet_turns += self._failing or not self._open
-        at = self._heard_at
-        near, far = len(self._near), len(self._far)
-        fresh = self._ring.take()
-        if len(fresh):
-            self._near = _joined(self._near, fresh, self._near_resampler)
+        at = self._heard.at
+        fresh = _converted(self._ring.take(), self._near_resampler)
+        self._near = np.concatenate((self._near, fresh))
+        self._follow_drift()
         self._take_reference()
-        self.drift.add(len(self._near) - near, len(self._far) - far)
         self._pair(at)
         return HEARTBEAT_S
+
+    def _follow_drift(self) -> None:
+        self.drift.look(self._heard, self._reference.mark)
+        ppm = self.drift.ppm
+        if self._follower is None or ppm is None:
+            return
+        if abs(ppm - self._followed_ppm) >= _NOTABLE_PPM:
+            self._follower.follow(ppm)
+            self._followed_ppm = ppm
 
     def _take_reference(self) -> None:
         if self._reference.rate != self._speaker_rate:
             self._speaker_rate = self._reference.rate
             self._far_resampler = self._make(self._speaker_rate)
-        self._far = _joined(self._far, self._reference.take(), self._far_resampler)
+        fresh = _converted(self._reference.take(), self._far_resampler)
+        if self._follower is not None:
+            fresh = self._follower.process(fresh)
+        self._far = np.concatenate((self._far, fresh))
 
     def _pair(self, at: float) -> None:
         while len(self._near) >= FRAME:
@@ -205,6 +230,7 @@ class Capture(Stage[MicrophoneOrder]):
         backlog cut, and the echo canceller finds the delay again.
         """
         if len(self._far) < FRAME:
+            self._far = np.concatenate((np.zeros(_SPARE, np.int16), self._far))
             return np.zeros(FRAME, np.int16)
         if len(self._far) > len(self._near) + FRAME + _MAX_LEAD:
             self._far = self._far[len(self._far) - len(self._near) - FRAME :]
@@ -217,7 +243,5 @@ class Capture(Stage[MicrophoneOrder]):
         self._close()
 
 
-def _joined(kept: Samples, fresh: Samples, resampler: Resampler | None) -> Samples:
-    if resampler is not None:
-        fresh = resampler.process(fresh)
-    return np.concatenate((kept, fresh))
+def _converted(fresh: Samples, resampler: Resampler | None) -> Samples:
+    return fresh if resampler is None else resampler.process(fresh)

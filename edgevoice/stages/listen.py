@@ -57,7 +57,7 @@ class Listen(Stage[Heard]):
         pass_on: Callable[[Sound], object],
     ) -> None:
         super().__init__("listen", events, capacity=200)
-        self._echo = echo
+        self.echo = echo
         self._detector = detector
         self._wake = wake
         self.gate = gate
@@ -80,7 +80,7 @@ class Listen(Stage[Heard]):
     def handle(self, message: Heard) -> None:
         """One frame; every second one completes a block (EasyTurn wants 20 to 40 ms)."""
         self._frames.append(message)
-        if len(self._frames) * FRAME < self._echo.block:
+        if len(self._frames) * FRAME < self.echo.block:
             return
         near = np.concatenate([frame.near for frame in self._frames])
         far = np.concatenate([frame.far for frame in self._frames])
@@ -89,7 +89,7 @@ class Listen(Stage[Heard]):
 
     def _hear(self, near: Samples, far: Samples, newest: Heard) -> None:
         self.level = rms(near)
-        heard, suppressed = self._echo.process(near, far)
+        heard, suppressed = self.echo.process(near, far)
         self._pass_on(Sound(heard.samples, newest.end))
         self._detect(heard.samples)
         vad, leak = round(self._vad, 4), round(heard.leak, 6)

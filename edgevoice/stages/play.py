@@ -268,7 +268,7 @@ class Play(Stage[Chunk | End]):
         if self._current is not None:
             self._current.render(block, at)
         self._mix_chime(block)
-        self._reference.write(block)
+        self._reference.write(block, at)
 
     def _mix_chime(self, block: Samples) -> None:
         chime, start = self._chime, self._chime_at

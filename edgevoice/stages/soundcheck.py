@@ -10,59 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from edgevoice.core.events import RATE
-
 _TELL_S = 60.0
 """Least time between two lines: a card that stumbles does so hundreds of times."""
-_NOTABLE_PPM = 50.0
-"""Two crystals differ by less; more costs the echo canceller its alignment within minutes."""
-
-_SETTLED_S = 60.0
-_WINDOW_S = 600.0
-_JUMP_S = 0.1
-"""No drift, but a stream that was closed or has lost a lump."""
-
-
-class Drift:
-    """How much faster the loudspeaker's clock runs than the microphone's, in parts per million.
-
-    The line of least squares through the samples that one has counted more than
-    the other; blocks come in lumps of 10 ms, which a minute averages to 10 ppm.
-    """
-
-    def __init__(self) -> None:
-        self.ppm: float | None = None
-        """As measured over the last minutes; None while a minute has not gone by."""
-        self.restart()
-
-    def restart(self) -> None:
-        """One of the two was opened anew."""
-        self._near = self._lead = 0
-        self._n = 0
-        self._mean_t = self._mean_lead = 0.0
-        self._tt = self._tl = 0.0
-
-    def add(self, near: int, far: int) -> None:
-        """So many samples were heard and played since the last call, both counted at 16 kHz."""
-        self._near += near
-        self._lead += far - near
-        if abs(self._lead - self._mean_lead) > _JUMP_S * RATE and self._n:
-            self.restart()
-            return
-        self._take(self._near / RATE)
-        if self._near >= _SETTLED_S * RATE:
-            self.ppm = self._tl / self._tt / RATE * 1e6
-        if self._near >= _WINDOW_S * RATE:
-            self.restart()
-
-    def _take(self, t: float) -> None:
-        """One more point, by Welford's recurrence."""
-        self._n += 1
-        before = t - self._mean_t
-        self._mean_t += before / self._n
-        self._mean_lead += (self._lead - self._mean_lead) / self._n
-        self._tt += before * (t - self._mean_t)
-        self._tl += before * (self._lead - self._mean_lead)
+_NOTABLE = {"drift_ppm": 50.0, "echo_delay_ms": 5.0, "echo_left_db": 6.0}
+"""By how much what has no count must have changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +30,10 @@ class SoundCounts:
     """How often what was played had to be cut to match what was heard."""
     drift_ppm: float | None = None
     """Of the loudspeaker's clock against the microphone's; None until it is known."""
+    echo_delay_ms: float | None = None
+    """From playing a sample to its echo; None before an echo was heard."""
+    echo_left_db: float | None = None
+    """What the linear filter mostly leaves of the echo; None before an echo was heard."""
 
 
 class SoundCheck:
@@ -104,8 +59,11 @@ class SoundCheck:
 
     def _grown(self, counts: SoundCounts) -> dict[str, Any]:
         before, after = asdict(self._told), asdict(counts)
-        drift, told = after.pop("drift_ppm"), before.pop("drift_ppm")
-        grown: dict[str, Any] = {k: n - before[k] for k, n in after.items() if n > before[k]}
-        if drift is not None and abs(drift - (told or 0.0)) >= _NOTABLE_PPM:
-            grown["drift_ppm"] = round(drift)
+        grown: dict[str, Any] = {}
+        for what, now in after.items():
+            if what not in _NOTABLE:
+                if now > before[what]:
+                    grown[what] = now - before[what]
+            elif now is not None and abs(now - (before[what] or 0.0)) >= _NOTABLE[what]:
+                grown[what] = round(now)
         return grown

@@ -2,12 +2,15 @@
 
 Thread ``think``.  Commanded by the driver: a prompt through the inbox, a
 cancellation by one word that the model's loop reads after every token.  Owns
-the language model.  Blocks while the model computes.
+the language model.  Blocks while the model computes.  It thinks while the user
+still speaks, so it yields the processor to those who listen.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import threading
 import time
 from collections.abc import Callable
 
@@ -15,6 +18,9 @@ from edgevoice.core.commands import Generate, Prefill
 from edgevoice.core.events import FaultKind, ReplyDone, Token, ToolCalled
 from edgevoice.ports import Call, LanguageModel
 from edgevoice.runtime.stage import Post, TurnStage
+
+_STEP_BACK = 5
+"""Steps of niceness: a third of the processor time when another thread wants the same core."""
 
 
 class Think(TurnStage[Generate | Prefill]):
@@ -26,12 +32,31 @@ class Think(TurnStage[Generate | Prefill]):
         super().__init__("think", events, capacity=16)
         self._model = model
 
+    def opened(self) -> None:
+        """Step back behind the other threads; those that the model starts inherit it."""
+        thread = threading.get_native_id()
+        niceness = os.getpriority(os.PRIO_PROCESS, thread)
+        os.setpriority(os.PRIO_PROCESS, thread, min(19, niceness + _STEP_BACK))
+
+    def handle(self, message: Generate | Prefill) -> None:
+        """A prompt, or a look at one that is still growing: the next look will do as well.
+
+        What is read ahead is of use to any later prompt, so no turn calls it off.
+        """
+        if isinstance(message, Generate):
+            super().handle(message)
+        elif not self._inbox:
+            self._turn = message.turn
+            self._model.prefill(message.messages, self._has_better_to_do)
+
+    def _has_better_to_do(self) -> bool:
+        self.beat = time.monotonic()
+        return self.stopping or bool(self._inbox)
+
     def work(self, message: Generate | Prefill, cancelled: Callable[[], bool]) -> None:
-        """One prompt."""
-        if isinstance(message, Prefill):
-            self._model.prefill(message.messages, cancelled)
-        else:
-            self._answer(message, cancelled)
+        """Answer one prompt."""
+        assert isinstance(message, Generate)
+        self._answer(message, cancelled)
 
     def _answer(self, prompt: Generate, cancelled: Callable[[], bool]) -> None:
         for piece in self._model.reply(prompt.messages, cancelled):

@@ -16,17 +16,17 @@ import logging
 import time
 from collections.abc import Callable
 
-from edgevoice.core.commands import Generate, Prefill
+from edgevoice.core.commands import Generate
 from edgevoice.core.events import FaultKind, ToolCalled
 from edgevoice.ports import Call, Intents
 from edgevoice.runtime.stage import Post, TurnStage, place_of
 
 log = logging.getLogger(__name__)
 
-Think = Callable[[Generate | Prefill], object]
+Think = Callable[[Generate], object]
 
 
-class Understand(TurnStage[Generate | Prefill]):
+class Understand(TurnStage[Generate]):
     """Answers a prompt with a tool call if an intent is found in it, else hands it on."""
 
     fault_kind = FaultKind.UNKNOWN
@@ -35,7 +35,6 @@ class Understand(TurnStage[Generate | Prefill]):
         super().__init__("understand", events, capacity=16)
         self._intents = intents
         self._think = think
-        self._last: tuple[str, Call | None] = ("", None)
 
     def opened(self) -> None:
         """Warm up."""
@@ -45,27 +44,21 @@ class Understand(TurnStage[Generate | Prefill]):
         """It has no engine that could be built again."""
         return self.fault_kind
 
-    def work(self, message: Generate | Prefill, cancelled: Callable[[], bool]) -> None:
-        """One prompt; the model need not read ahead what it will not be asked."""
+    def work(self, message: Generate, cancelled: Callable[[], bool]) -> None:
+        """One prompt."""
         call = self._match(message.heard)
         if call is None:
             self._think(message)
-        elif isinstance(message, Generate):
-            arguments = json.dumps(call.arguments, ensure_ascii=False)
-            self.emit(
-                ToolCalled(
-                    time.monotonic(), message.turn, 0, call.name, arguments,
-                    call.long_running, direct=True,
-                )
-            )  # fmt: skip
+            return
+        arguments = json.dumps(call.arguments, ensure_ascii=False)
+        self.emit(
+            ToolCalled(
+                time.monotonic(), message.turn, 0, call.name, arguments,
+                call.long_running, direct=True,
+            )
+        )  # fmt: skip
 
     def _match(self, heard: str) -> Call | None:
-        """The call that is meant; the prompt is mostly what was read ahead just before."""
-        if heard != self._last[0]:
-            self._last = (heard, self._found(heard))
-        return self._last[1]
-
-    def _found(self, heard: str) -> Call | None:
         try:
             return self._intents.match(heard) if heard else None
         except Exception as error:  # a template that goes wrong must not cost the answer

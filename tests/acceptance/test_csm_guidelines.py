@@ -114,7 +114,7 @@ def test_GUD_002_diagnostics_are_structured_json() -> None:
     head, line = map(json.loads, file.getvalue().splitlines())
     assert head["tuning"]["timeouts"]["first_token_s"] == 8.0
     assert line["event"] == {"is": "Ready", "at": 0.0}
-    assert [c["is"] for c in line["commands"]] == ["PlayEarcon", "Transition"]
+    assert [c["is"] for c in line["commands"]] == ["PlayEarcon", "Transition", "Prefill"]
 
 
 def test_GUD_003_the_owner_sees_that_it_is_thinking() -> None:

@@ -3,9 +3,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from random import Random
 from threading import Event
+from typing import Any
 
 import pytest
 
@@ -21,6 +24,7 @@ pytestmark = pytest.mark.engines
 SYSTEM = Message("system", HistoryTuning().system_prompt)
 FRANCE = [SYSTEM, Message("user", "What is the capital of France?")]
 SEA = [SYSTEM, Message("user", "Why is the sea salt?")]
+ANSWERED = Message("assistant", "Because of the wind.")
 LONG = [SYSTEM, Message("user", "The lamp and the door and the window are open. " * 25)]
 
 
@@ -28,7 +32,8 @@ def load(path: Path, context_tokens: int = 512) -> LlamaModel:
     return LlamaModel(
         path,
         context_tokens=context_tokens,
-        threads=1,
+        threads=2,
+        threads_ahead=1,
         max_tokens=24,
         temperature=0.0,
         repeat_penalty=1.1,
@@ -63,6 +68,23 @@ def after(polls: int) -> Callable[[], bool]:
 
 def answer(llm: LlamaModel, chat: list[Message]) -> str:
     return "".join(llm.reply(chat, never))
+
+
+@contextmanager
+def steps(llm: LlamaModel) -> Iterator[list[int]]:
+    """The tokens of each step that the model evaluates."""
+    context, evaluated = llm._llama._ctx, []
+    decode = context.decode
+
+    def counted(batch: Any) -> None:
+        evaluated.append(batch.batch.n_tokens)
+        decode(batch)
+
+    context.decode = counted
+    try:
+        yield evaluated
+    finally:
+        del context.decode
 
 
 def test_paris(expected: dict[str, str]) -> None:
@@ -134,20 +156,66 @@ def test_what_was_read_before_a_cancelled_step_is_usable(path: Path) -> None:
 def test_what_was_read_ahead_is_not_read_again(path: Path, expected: dict[str, str]) -> None:
     llm = load(path)
     llm.prefill([SYSTEM, Message("user", "What is the capital")], never)
+    with steps(llm) as evaluated:
+        llm.prefill(FRANCE, never)
+    assert 0 < sum(evaluated) < 12
+    with steps(llm) as evaluated:
+        llm.prefill(FRANCE, never)
+    assert evaluated == []
+    with steps(llm) as evaluated:
+        assert answer(llm, FRANCE) == expected[FRANCE[-1].text]
+    assert evaluated[0] <= 4  # what opens the answer in the template
 
-    polls = 0
 
-    def count() -> bool:
-        nonlocal polls
-        polls += 1
-        return False
-
-    llm.prefill(FRANCE, count)
-    assert polls
-    polls = 0
-    llm.prefill(FRANCE, count)
-    assert polls < 5
+def test_a_word_that_changed_is_rolled_back_to_the_common_prefix(
+    path: Path, expected: dict[str, str]
+) -> None:
+    llm = load(path)
+    for heard in ("what is the cup", "What is the", "What is the cap it all of fran"):
+        llm.prefill([SYSTEM, Message("user", heard)], never)
     assert answer(llm, FRANCE) == expected[FRANCE[-1].text]
+
+
+def test_reading_ahead_ends_after_a_step_and_keeps_it(path: Path) -> None:
+    llm = load(path)
+    with steps(llm) as evaluated:
+        llm.prefill(LONG, after(1))
+    assert evaluated == [BATCH]
+    with steps(llm) as evaluated:
+        llm.prefill(LONG, never)
+    assert sum(evaluated) == len(llm._prompt(LONG, answer=False)) - BATCH
+
+
+def test_the_first_token_costs_the_same_after_any_history(path: Path) -> None:
+    """Counted in evaluated tokens, which is what time goes by."""
+    llm = load(path)
+    costs = []
+    for turns in (0, 3, 6):
+        past = [m for i in range(turns) for m in (Message("user", f"why {i}"), ANSWERED)]
+        chat = [SYSTEM, *past, FRANCE[-1]]
+        llm.prefill(chat, never)
+        with steps(llm) as evaluated:
+            next(iter(llm.reply(chat, never)))
+        costs.append(evaluated[0])
+    assert len(set(costs)) == 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_wherever_it_is_cancelled_the_next_answer_is_that_of_a_fresh_model(
+    llm: LlamaModel, expected: dict[str, str], seed: int
+) -> None:
+    """Looks ahead, whole and half answers, and prompts that were never finished, by chance."""
+    random = Random(seed)
+    for _ in range(4):
+        chat, polls = random.choice((FRANCE, SEA, LONG)), random.randrange(900)
+        if random.random() < 0.4:
+            words = chat[-1].text.split()
+            part = " ".join(words[: random.randrange(len(words))])
+            llm.prefill([SYSTEM, Message("user", part)], after(polls % 3))
+        else:
+            list(islice(llm.reply(chat, after(polls)), random.randrange(8)))
+    for chat in (FRANCE, SEA):
+        assert answer(llm, chat) == expected[chat[-1].text]
 
 
 def test_a_character_is_never_split(llm: LlamaModel) -> None:

@@ -61,14 +61,11 @@ _RETURN = {
     C.TTS_BUFFER_READY, C.ANNOUNCEMENT, C.TOOL_CALLED, C.TOOL_RESULT, C.TTS_COMPLETE, C.LLM_EMPTY,
 }  # fmt: skip
 """What has got ready while the device was away goes on at the return."""
+_DRAFT = {C.TTS_BUFFER_READY, C.TOOL_CALLED, C.TASK_STARTED, C.LLM_EMPTY}
+"""What was drafted before the end of the turn was certain goes on when it is."""
 _WORDS = {
-    C.USER_STOP,
-    C.USER_GOODBYE,
-    C.USER_INTERRUPT,
-    C.BARGE_IN_REJECTED,
-    C.TOOL_RESULT,
-    C.LLM_EMPTY,
-}
+    C.USER_STOP, C.USER_GOODBYE, C.USER_INTERRUPT, C.BARGE_IN_REJECTED, C.TOOL_RESULT, C.LLM_EMPTY,
+}  # fmt: skip
 
 GIVES: dict[type[ev.Event], set[C]] = {
     ev.Ready: {C.READY, *_PAUSE},
@@ -90,7 +87,7 @@ GIVES: dict[type[ev.Event], set[C]] = {
     ev.Shutdown: {C.SHUTDOWN},
     ev.SoundFrame: {
         C.TURN_SPEAK, C.TURN_TIMEOUT, C.USER_START, C.USER_RESUMED, C.BARGE_IN_EVIDENCE,
-        *_WORDS, *_PAUSE,
+        *_DRAFT, *_WORDS, *_PAUSE,
     },
     ev.WakeHeard: {C.WAKE_DETECTED},
     ev.Transcript: {C.BUTTON_RELEASED, C.USER_SILENT, *_WORDS, *_PAUSE},
@@ -102,7 +99,8 @@ GIVES: dict[type[ev.Event], set[C]] = {
     ev.Tick: {
         C.TURN_TIMEOUT, C.USER_SILENT, C.USER_STOP, C.USER_GOODBYE, C.DEAD_AIR, C.SETTLED,
         C.BUTTON_HELD, C.BARGE_IN_REJECTED, C.USER_INTERRUPT, C.LLM_TIMEOUT, C.TOOL_RESULT, C.ERROR,
-        C.START_TIMEOUT, C.RECOVERY_TIMEOUT, C.ERROR_CLEARED, C.RESUME, *_RETURN, *_PAUSE,
+        C.START_TIMEOUT, C.RECOVERY_TIMEOUT, C.ERROR_CLEARED, C.RESUME, *_RETURN, *_DRAFT,
+        *_PAUSE,
     },
 }  # fmt: skip
 """The causes of the moves that follow from each event; any other event moves nothing."""

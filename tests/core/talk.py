@@ -128,9 +128,10 @@ class Talk:
 
     @property
     def turn(self) -> int:
-        """Of the answer that is being made."""
-        assert self.core.answer is not None
-        return self.core.answer.turn
+        """Of the answer that is being made, if only on the quiet."""
+        answer = self.core.answer or self.core.draft
+        assert answer is not None
+        return answer.turn
 
     def tokens(self, text: str) -> None:
         """The language model's answer, in tokens as it comes, and its end."""
@@ -176,6 +177,13 @@ class Talk:
         self.ask("tell me about the sea")
         self.answer(text)
         self.wait(0.5)
+
+    def drafting(self, text: str = "tell me about the sea", seconds: float = 1.0) -> None:
+        """From IDLE to a pause in which an answer is begun on the quiet."""
+        self.wake()
+        self.say(text, seconds)
+        self.wait(0.04)
+        assert self.core.draft is not None
 
     def asked(self) -> None:
         """From IDLE to a question that waits for the model."""

@@ -6,7 +6,7 @@ from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.commands import Message
 from edgevoice.core.table import Cause, Place, State
-from edgevoice.core.tuning import DeadAir, Timeouts, Turn
+from edgevoice.core.tuning import DeadAir, Speculation, Timeouts, Turn
 from tests.core.talk import WORD, Talk
 
 S = State
@@ -478,7 +478,7 @@ def test_a_word_in_one_breath_with_the_wake_phrase_is_kept():
 
 
 def test_the_prompt_is_read_while_the_device_waits_for_the_end_of_the_turn():
-    talk = Talk()
+    talk = Talk(speculation=Speculation(answers=0))
     talk.wake()
     talk.say("what is the capital of france")
     assert talk.place is Place.LISTENING

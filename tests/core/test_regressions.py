@@ -1,12 +1,14 @@
 """What random events have broken once, and the ways that chance seldom takes."""
 
+from dataclasses import replace
+
 import pytest
 
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.history import CUT, History
 from edgevoice.core.table import TABLE, Cause, Place
-from edgevoice.core.tuning import ButtonTuning, DeadAir, HistoryTuning
+from edgevoice.core.tuning import ButtonTuning, DeadAir, HistoryTuning, Speculation
 from tests.core.reach import talk_at
 from tests.core.talk import WORD, Talk
 
@@ -207,14 +209,19 @@ def test_nor_does_what_was_said_before_the_tool_come_after_the_question():
     assert messages[2].text.startswith("Let me look.")
 
 
-def test_an_answer_that_was_cut_before_its_tool_was_asked_for_more_is_marked_as_cut():
+@pytest.mark.parametrize("drafts", [0, 2])
+def test_an_answer_that_was_cut_before_its_tool_was_asked_for_more_is_marked_as_cut(drafts):
     talk = mid_answer_call()
+    tuning = replace(talk.tuning, speculation=Speculation(answers=drafts))
+    talk.feed(ev.Retuned(talk.now, tuning))
     talk.feed(ev.ToolDone(talk.now, talk.turn, 1, "noon"))
     talk.feed(ev.Interrupt(talk.now))
     talk.dropped_at(2 * WORD)
     talk.wait(0.1)
-    talk.ask("tell me about the sea")
-    read, sent = talk.last(cmd.Prefill).messages, talk.last(cmd.Generate).messages
+    talk.say("tell me about the sea")
+    read = talk.last(cmd.Generate if drafts else cmd.Prefill).messages
+    talk.wait(0.8)
+    sent = talk.last(cmd.Generate).messages
     assert [m.text for m in sent[1:]] == ["tell me about the sea", f"Let me{CUT}", sent[1].text]
     assert read == sent
 

@@ -9,16 +9,16 @@ import pytest
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.table import Place
-from edgevoice.core.tuning import HistoryTuning, Timeouts
+from edgevoice.core.tuning import HistoryTuning, Speculation, Timeouts
 from tests.core.talk import Talk
 
 TIMEOUTS = replace(Timeouts(), follow_up_s=3600.0, nothing_said_s=3600.0, listening_s=3600.0)
 HEADING = "Earlier in this conversation:"
 
 
-def talked(exchanges: int, history: HistoryTuning | None = None) -> Talk:
+def talked(exchanges: int, **tuning: object) -> Talk:
     """A talk in its follow-up window, after so many questions."""
-    talk = Talk(timeouts=TIMEOUTS, history=history or HistoryTuning())
+    talk = Talk(timeouts=TIMEOUTS, **tuning)
     talk.wake()
     for number in range(exchanges):
         talk.ask(f"what is the number {number}")
@@ -85,12 +85,14 @@ def test_what_became_due_in_idle_is_done_as_soon_as_somebody_talks_to_it():
     assert HEADING in prompt(talk)
 
 
-def test_it_waits_until_nobody_is_being_listened_to_so_that_the_prompt_stays_as_it_was_read():
-    talk = talked(6)
+@pytest.mark.parametrize("drafts", [0, 2])
+def test_it_waits_until_nobody_is_being_listened_to_so_that_the_prompt_stays_as_it_was_read(drafts):
+    talk = talked(6, speculation=Speculation(answers=drafts))
     talk.pass_time(898 - talk.now)
-    talk.wait(1.5)
+    talk.wait(0.5)
     talk.say("tell me more")
-    read = talk.last(cmd.Prefill).messages
+    read = talk.last(cmd.Generate if drafts else cmd.Prefill).messages
+    assert talk.now < 900
     talk.wait(0.8)
     assert talk.now > 900
     assert talk.last(cmd.Generate).messages == read
@@ -101,7 +103,7 @@ def test_it_waits_until_nobody_is_being_listened_to_so_that_the_prompt_stays_as_
 
 
 def test_at_80_percent_of_the_window_it_happens_when_an_answer_is_over():
-    talk = talked(3, HistoryTuning(context_tokens=256, keep_turns=2))
+    talk = talked(3, history=HistoryTuning(context_tokens=256, keep_turns=2))
     assert HEADING not in prompt(talk)
     for _ in range(2):
         talk.ask("tell me about the sea and the moon and the stars above " * 2)

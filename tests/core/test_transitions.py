@@ -15,7 +15,7 @@ import pytest
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.events import Device, FaultKind
-from edgevoice.core.table import TABLE, Place
+from edgevoice.core.table import TABLE, Cause, Place
 from edgevoice.core.tuning import Tuning
 from tests.core.reach import REACH
 from tests.core.talk import WORD, Talk
@@ -312,6 +312,45 @@ def listening_to_the_end() -> Iterable[Watched]:
         yield talk
 
 
+DRAFTS: dict[Place, Callable[[Watched], object]] = {
+    P.WAITING_FOR_LLM: lambda t: None,
+    P.PLAYING: lambda t: (t.tokens("It is wide. It is deep."), t.synthesise()),
+    P.TOOL_EXECUTING: Watched.call,
+    P.WAITING_FOR_TASK: lambda t: t.call(long_running=True),
+    P.IDLE: lambda t: t.feed(ev.ReplyDone(t.now, t.turn)),
+}
+"""What a draft may have brought, and where that leads."""
+
+
+def drafted(place: Place, *, timed_out: bool, waits: bool = False) -> Watched:
+    """The turn ends, by the policy or because it was too long, and a draft is there."""
+    talk = Watched()
+    talk.drafting(seconds=29.5 if timed_out else 1.0)
+    DRAFTS[place](talk)
+    talk.core.questions.extend(["what is new"] if waits else [])
+    talk.wait(0.4)
+    assert talk.place is (P.WAITING_FOR_LLM if waits else place)
+    cause = Cause.TURN_TIMEOUT if timed_out else Cause.TURN_SPEAK
+    assert cause in talk.causes
+    return talk
+
+
+def drafts() -> Iterable[Watched]:
+    for timed_out in (False, True):
+        for place in DRAFTS:
+            yield drafted(place, timed_out=timed_out)
+        yield drafted(P.IDLE, timed_out=timed_out, waits=True)
+
+
+def unspeakable() -> Watched:
+    """The voice fails before the answer is heard."""
+    talk = at(P.WAITING_FOR_LLM)
+    talk.feed(ev.Token(talk.now, talk.turn, "The sea is deep. It "))
+    talk.fault(FaultKind.TTS)
+    assert talk.place is P.LISTENING
+    return talk
+
+
 def slow_task() -> Watched:
     """No result for five minutes, though it lives and its progress is told."""
     talk = at(P.WAITING_FOR_TASK)
@@ -388,11 +427,15 @@ def step_by_step() -> Iterable[Watched]:
     for kind in ("task", "plain", "tool", "result"):
         yield ends_in_hold(kind)
     yield from listening_to_the_end()
+    yield from drafts()
+    yield unspeakable()
     yield slow_task()
     yield stuck()
     yield rung_off()
     yield rung_off_with_a_question()
     yield goodbye_and_rings()
+    yield rings_after_words_that_failed()
+    yield rings_after_a_tool_was_called_off()
     yield rung_off_by_a_last_word()
     yield from ends_and_rings()
     for rings in (False, True):
@@ -468,6 +511,24 @@ def rung_off_with_a_question() -> Watched:
     assert talk.place is P.LISTENING
     talk.press()
     assert talk.place is P.WAITING_FOR_LLM
+    return talk
+
+
+def rings_after_words_that_failed() -> Watched:
+    """A timer is due while an announcement is made that comes to nothing."""
+    talk = at(P.IDLE)
+    talk.feed(ev.Say(talk.now, "Rain is coming."))
+    talk.ring()
+    talk.pass_time(9)
+    assert talk.core.rings[0].began
+    return talk
+
+
+def rings_after_a_tool_was_called_off() -> Watched:
+    talk = at(P.TOOL_EXECUTING)
+    talk.ring()
+    talk.hear("stop")
+    assert talk.place is P.LISTENING
     return talk
 
 

@@ -82,6 +82,7 @@ EVENTS: dict[type[ev.Event], Make] = {
     ev.SoundFrame: lambda w: w.frame(w.pick(0.001, 0.01, 0.1), w.pick(0.02, 0.4, 0.95)),
     ev.WakeHeard: lambda w: ev.WakeHeard(w.at, "hey_jarvis", 0.9, w.sample),
     ev.Transcript: lambda w: w.transcript(),
+    ev.TurnVerdict: lambda w: ev.TurnVerdict(w.at, w.turn, w.pick(0.1, 0.9), w.sample),
     ev.Token: lambda w: ev.Token(w.at, w.turn, w.pick("The sea ", "is deep. ", "And, ", "👍 ")),
     ev.ReplyDone: lambda w: ev.ReplyDone(w.at, w.turn, w.pick("stop", "length")),
     ev.ToolCalled: lambda w: ev.ToolCalled(
@@ -126,7 +127,10 @@ LIKELY: dict[Place, tuple[type[ev.Event], ...]] = {
     Place.IDLE: (
         ev.WakeHeard, ev.StartConversation, ev.ButtonPressed, ev.Say, ev.Ask, ev.Rings,
     ),
-    Place.LISTENING: (ev.Transcript, ev.Transcript, ev.ButtonReleased, ev.PieceBuffered),
+    Place.LISTENING: (
+        ev.Transcript, ev.Transcript, ev.ButtonReleased, ev.PieceBuffered, ev.PieceBuffered,
+        ev.Token, ev.ReplyDone, ev.ToolCalled,
+    ),
     Place.WAITING_FOR_LLM: (ev.Token, ev.Token, ev.ReplyDone, ev.ToolCalled, ev.PieceBuffered),
     Place.TOOL_EXECUTING: (ev.ToolDone, ev.PieceBuffered, ev.Transcript, ev.ToolCalled),
     Place.WAITING_FOR_TASK: (ev.TaskBeat, ev.ToolDone, ev.PieceBuffered, ev.Tick, ev.Transcript),
@@ -164,9 +168,8 @@ class Chaos:
         """What happens next: one event, or some frames of voice or silence."""
         self.at += self.pick(0.0, 0.0, 0.0, 0.01, 0.02, 0.02, 0.3, 1.0, -0.5, 6.0)
         way = self.pick(*"ffflllllllllrrrto")
-        if way == "f":
-            energy, vad = self.pick((0.1, 0.95), (0.001, 0.02))
-            return [self._next_frame(energy, vad) for _ in range(self.pick(1, 4, 12, 40))]
+        if way == "f" or (self.core.draft is not None and self.pick(True, False)):
+            return self._sound()
         if way == "t" and self.core.deadline is not None:
             self.at = max(self.at, self.core.deadline)
             return [ev.Tick(self.at)]
@@ -178,6 +181,15 @@ class Chaos:
         else:
             kinds = tuple(k for k in EVENTS if k is not ev.Shutdown)
         return [EVENTS[self.pick(*kinds)](self)]
+
+    def _sound(self) -> list[ev.SoundFrame]:
+        """Voice or silence; a pause in which an answer is drafted mostly goes on a little."""
+        if self.core.draft is not None:
+            voice, frames = self.pick(False, False, False, True), self.pick(1, 4, 8, 12)
+        else:
+            voice, frames = self.pick(True, False), self.pick(1, 4, 12, 25, 40)
+        energy, vad = (0.1, 0.95) if voice else (0.001, 0.02)
+        return [self._next_frame(energy, vad) for _ in range(frames)]
 
     def _next_frame(self, energy: float, vad: float) -> ev.SoundFrame:
         self.at += 0.02
@@ -192,9 +204,9 @@ class Chaos:
     @property
     def turn(self) -> int:
         """A turn that lives, mostly; else one that is over, or never was."""
-        alive = [
-            a.turn for a in (self.core.answer, self.core.closing, self.core.parked) if a is not None
-        ]
+        core = self.core
+        answers = (core.answer, core.draft, core.closing, core.parked)
+        alive = [a.turn for a in answers if a is not None]
         return self.pick(*alive * 9, self.core.turn, max(0, self.core.turn - 1), 10**6)
 
     @property
@@ -285,9 +297,13 @@ class Model:
         self._last_utterance = -1
         self._last_prompt = -1
         self._tools: set[tuple[int, int]] = set()
+        self._asked: set[tuple[int, int, str, str]] = set()
         self._called: set[tuple[int, int]] = set()
         self._words: dict[int, list[str]] = {}
         self._let_out: set[int] = set()
+        self._draft: int | None = None
+        self._dropped: set[int] = set()
+        self._drafts = 0
         self._records: set[int] = set()
         self._microphone = True
         self._rings: set[int] = set()
@@ -312,6 +328,7 @@ class Model:
             check = getattr(self, f"_on_{type(command).__name__.lower()}", None)
             if check is not None:
                 check(command)
+        self._follow_draft()
         for move in commands:
             if isinstance(move, cmd.Transition):
                 self.moves.add((before, type(event).__name__, move.target))
@@ -320,19 +337,22 @@ class Model:
 
     def _alive(self, event: ev.Event) -> bool:
         core = self._core
-        turns = [a.turn for a in (core.answer, core.parked, core.closing) if a is not None]
+        answers = (core.answer, core.draft, core.parked, core.closing)
+        turns = [a.turn for a in answers if a is not None]
         return isinstance(event, ev.TurnEvent) and event.turn in turns
 
     def _living(self) -> set[int]:
         """Ids that a command may carry: of what goes on, and the newest."""
         core = self._core
-        of = (core.answer, core.parked, core.closing, core.hearing)
+        of = (core.answer, core.draft, core.parked, core.closing, core.hearing)
         return {core.turn, *(thing.turn for thing in of if thing is not None)}
 
     def _note(self, event: ev.Event) -> None:
         """What the engines have done by sending it."""
         if isinstance(event, ev.ReplyDone) and event.turn == self._generating:
             self._generating = None
+        elif isinstance(event, ev.ToolCalled):
+            self._asked.add((event.turn, event.call, event.name, event.arguments))
         elif isinstance(event, ev.ToolDone):
             self._tools.discard((event.turn, event.call))
         elif isinstance(event, ev.PieceBuffered) and event.turn in self._pieces:
@@ -349,19 +369,48 @@ class Model:
         assert command.turn > self._cancelled["think"], "a prompt for a turn that was cancelled"
         assert command.turn > self._last_prompt, "a prompt was sent twice"
         self._is_a_prompt(command.messages)
-        assert self._core.place is Place.WAITING_FOR_LLM
+        assert command.messages[-1].text.strip(), "a prompt without a question"
         self._generating = self._last_prompt = command.turn
+        if self._core.place is not Place.WAITING_FOR_LLM:
+            self._on_draft(command.turn)
+
+    def _on_draft(self, turn: int) -> None:
+        """A prompt before the end of the user's turn."""
+        assert self._core.place is Place.LISTENING
+        assert self._core.draft is not None, "a prompt for nobody"
+        assert self._core.draft.turn == turn
+        if self._draft is not None:
+            assert self._draft <= self._cancelled["think"], "two drafts at once"
+            self._dropped.add(self._draft)
+        self._draft = turn
+        self._drafts += 1
+        assert self._drafts <= self._core.tuning.speculation.answers, "drafts without end"
+
+    def _follow_draft(self) -> None:
+        """A draft becomes the answer, whole, or is gone for ever."""
+        core = self._core
+        if self._draft is not None and core.draft is None:
+            if self._draft <= self._cancelled["think"]:
+                self._dropped.add(self._draft)
+            self._draft = None
+        if core.draft is not None:
+            assert core.draft.turn == self._draft
+            assert core.place is Place.LISTENING, "a draft outside LISTENING"
+            assert core.answer is None, "a draft beside an answer"
+            assert core.hearing is core.draft.utterance
+            assert core.hearing is not None
+            assert core.hearing.text == core.draft.heard, "a draft for other words"
 
     def _on_prefill(self, command: cmd.Prefill) -> None:
         self._is_a_prompt(command.messages)
-        assert command.turn == self._hearing
+        assert command.turn in (self._hearing, self._core.turn)
+        assert self._generating is None, "the model reads ahead of what it writes"
 
     def _is_a_prompt(self, messages: tuple[cmd.Message, ...]) -> None:
         roles = [message.role for message in messages]
         assert roles[0] == "system"
         assert roles[-1] in ("user", "tool")
         assert all(one != other for one, other in pairwise(roles)), "roles must alternate"
-        assert messages[-1].text.strip(), "a prompt without a question"
 
     def _on_cancelgeneration(self, command: cmd.CancelGeneration) -> None:
         self._cancelled["think"] = max(self._cancelled["think"], command.turn)
@@ -371,11 +420,17 @@ class Model:
     def _on_runtool(self, command: cmd.RunTool) -> None:
         call = (command.turn, command.call)
         assert call not in self._called, "a tool ran twice"
-        assert isinstance(self._event, ev.ToolCalled)
-        asked = (self._event.turn, self._event.call, self._event.name, self._event.arguments)
-        assert (command.turn, command.call, command.name, command.arguments) == asked
+        self._is_meant(command.turn)
+        asked = (command.turn, command.call, command.name, command.arguments)
+        assert asked in self._asked, "a tool ran that was not called so"
         self._called.add(call)
         self._tools.add(call)
+
+    def _is_meant(self, turn: int) -> None:
+        """No draft has an effect, unless it has become the answer."""
+        core = self._core
+        assert turn not in self._dropped, "a draft that was dropped comes back"
+        assert core.draft is None or core.draft.turn != turn, "a draft has an effect"
 
     def _on_canceltool(self, command: cmd.CancelTool) -> None:
         call = (command.turn, command.call)
@@ -407,6 +462,7 @@ class Model:
         self._speaks(command.turn, "play")
         assert self._out is None, f"turn {self._out} speaks, and now {command.turn} too"
         assert self._words.get(command.turn), "nothing lies ready"
+        self._is_meant(command.turn)
         self._out, self._holding = command.turn, False
         self._let_out.add(command.turn)
 
@@ -435,6 +491,7 @@ class Model:
         assert command.turn > self._last_utterance
         assert command.since >= 0
         self._hearing = self._last_utterance = command.turn
+        self._drafts = 0
 
     def _on_flushrecogniser(self, command: cmd.FlushRecogniser) -> None:
         assert command.turn == self._hearing
@@ -487,6 +544,7 @@ class Model:
     def _on_turnrecord(self, command: cmd.TurnRecord) -> None:
         assert command.turn not in self._records, "a turn was recorded twice"
         self._records.add(command.turn)
+        self._is_meant(command.turn)
         assert command.at == self._core.now
         played, words = command.played.split(), self._words.get(command.turn, [])
         assert played == words[: len(played)], "not the words that were heard"
@@ -502,7 +560,7 @@ class Model:
             assert not self._microphone or Device.MICROPHONE in core.lost, "muted, and it hears"
         if core.place in SILENT_PLACES:
             assert not self._tools, "a tool runs on for nobody"
-            assert self._generating is None, "the model thinks on for nobody"
+            assert self._generating in (None, self._draft), "the model thinks on for nobody"
             assert self._out is None, "it speaks on"
         if core.place is Place.PLAYING:
             assert self._out is not None

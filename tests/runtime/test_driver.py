@@ -28,7 +28,7 @@ def everything_to(sink):
 def test_commands_are_carried_out_in_order():
     done: list[cmd.Command] = []
     driver_with(everything_to(done.append)).handle(ev.Ready(0.0))
-    assert [type(c) for c in done] == [cmd.PlayEarcon, cmd.Transition]
+    assert [type(c) for c in done] == [cmd.PlayEarcon, cmd.Transition, cmd.Prefill]
 
 
 def test_the_deadline_is_kept_although_events_never_stop_coming():

@@ -1,57 +1,6 @@
 from dataclasses import replace
 
-import numpy as np
-import pytest
-
-from edgevoice.core.events import RATE
-from edgevoice.stages.soundcheck import Drift, SoundCheck, SoundCounts
-
-BLOCK = 160
-
-
-def run(drift: Drift, seconds: float, ppm: float, jitter: int = 0) -> None:
-    """Blocks of 10 ms of a microphone, and what a speaker of a faster clock plays meanwhile."""
-    lumps = np.random.default_rng(3)
-    played = 0
-    for heard in range(BLOCK, int(seconds * RATE), BLOCK):
-        due = int(heard * (1 + ppm / 1e6)) + int(lumps.integers(-jitter, jitter + 1))
-        due -= due % BLOCK if jitter else 0
-        drift.add(BLOCK, max(0, due - played))
-        played = max(played, due)
-
-
-@pytest.mark.parametrize("ppm", [0.0, 100.0, -37.0])
-def test_drift_is_measured(ppm):
-    drift = Drift()
-    run(drift, 120, ppm)
-    assert drift.ppm == pytest.approx(ppm, abs=1)
-
-
-def test_drift_is_measured_through_the_lumps_of_two_callbacks():
-    drift = Drift()
-    run(drift, 300, 80, jitter=400)
-    assert drift.ppm == pytest.approx(80, abs=15)
-
-
-def test_drift_is_unknown_for_a_minute():
-    drift = Drift()
-    run(drift, 59, 100)
-    assert drift.ppm is None
-
-
-def test_a_gap_is_no_drift():
-    drift = Drift()
-    run(drift, 40, 0)
-    drift.add(0, RATE)  # the microphone was closed for a second
-    run(drift, 90, 0)
-    assert drift.ppm == pytest.approx(0, abs=1)
-
-
-def test_the_last_minutes_count():
-    drift = Drift()
-    run(drift, 1201, 100)
-    run(drift, 599, -100)
-    assert drift.ppm == pytest.approx(-100, abs=1)
+from edgevoice.stages.soundcheck import SoundCheck, SoundCounts
 
 
 class Bench:
@@ -86,3 +35,11 @@ def test_drift_is_told_when_it_matters():
     assert bench.look(0.0, drift_ppm=20.0) == []
     assert bench.look(100.0, drift_ppm=80.4) == [{"drift_ppm": 80}]
     assert bench.look(200.0, drift_ppm=90.0) == []
+
+
+def test_the_echo_is_told_once_it_is_known_and_when_it_changes():
+    bench = Bench()
+    known = {"echo_delay_ms": 41.3, "echo_left_db": -31.0}
+    assert bench.look(0.0, **known) == [{"echo_delay_ms": 41, "echo_left_db": -31}]
+    assert bench.look(100.0, echo_left_db=-28.0) == []
+    assert bench.look(200.0, echo_left_db=-12.0) == [{"echo_left_db": -12}]

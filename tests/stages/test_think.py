@@ -1,5 +1,8 @@
 """The think stage: tokens in order, and silence after a cancellation."""
 
+import os
+import threading
+
 from edgevoice.core.commands import Generate, Message, Prefill
 from edgevoice.core.events import Fault, FaultKind, ReplyDone, Token
 from edgevoice.errors import EngineError
@@ -138,3 +141,53 @@ def test_a_call_ends_the_answer_and_is_told_with_its_arguments():
     assert (call.turn, call.name, call.arguments) == (7, "lamp", '{"state": "on"}')
     assert call.long_running
     assert not call.direct
+
+
+def test_only_the_newest_look_ahead_is_read_and_none_before_a_prompt():
+    read = []
+
+    class Reader(Scripted):
+        def prefill(self, messages, cancelled):
+            read.append(messages[-1].text)
+
+    looks = [Prefill(7, (Message("user", text),)) for text in ("why", "why is", "why is it")]
+    for orders, wanted in ((looks, ["why is it"]), ([*looks, Generate(8, QUESTION)], [])):
+        read.clear()
+        think, _ = stage(Reader("word"))
+        for order in orders:
+            think.post(order)
+        think.start()
+        assert think.stop()
+        assert read == wanted
+
+
+def test_reading_ahead_gives_way_to_a_prompt_and_to_no_cancellation():
+    seen = []
+
+    class Reader(Scripted):
+        def prefill(self, messages, cancelled):
+            think.cancel(7)
+            seen.append(cancelled())
+            think.post(Generate(8, QUESTION))
+            seen.append(cancelled())
+
+    think, _ = stage(Reader("word"))
+    think.handle(Prefill(7, QUESTION))
+    assert seen == [False, True]
+
+
+def test_it_thinks_behind_those_who_listen():
+    niceness = []
+
+    class Curious(Scripted):
+        def reply(self, messages, cancelled):
+            niceness.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+            return iter(())
+
+    think, _ = stage(Curious())
+    before = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    think.start()
+    think.post(Generate(7, QUESTION))
+    until(lambda: niceness)
+    assert think.stop()
+    assert niceness[0] == min(19, before + 5)

@@ -3,7 +3,7 @@ import logging
 
 import pytest
 
-from edgevoice.core.commands import Generate, Message, Prefill
+from edgevoice.core.commands import Generate, Message
 from edgevoice.core.events import ToolCalled
 from edgevoice.ports import Call
 from edgevoice.stages.understand import Understand
@@ -52,22 +52,6 @@ def test_what_is_no_intent_goes_on_to_the_model(told, handed_on):
     stage(Intents(), told, handed_on).handle(prompt)
     assert told == []
     assert handed_on == [prompt]
-
-
-def test_with_an_intent_nothing_is_read_ahead_and_nothing_is_asked_for(told, handed_on):
-    some = stage(Intents(TIMER), told, handed_on)
-    some.handle(Prefill(7, QUESTION, "set a timer"))
-    assert told == []
-    assert handed_on == []
-
-
-def test_what_was_looked_up_ahead_is_not_looked_up_again(told, handed_on):
-    intents = Intents(TIMER)
-    some = stage(intents, told, handed_on)
-    some.handle(Prefill(7, QUESTION, "set a timer"))
-    some.handle(Generate(7, QUESTION, "set a timer"))
-    assert intents.asked == ["set a timer"]
-    assert len(told) == 1
 
 
 def test_a_result_that_goes_back_to_the_model_is_no_sentence(told, handed_on):

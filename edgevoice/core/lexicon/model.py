@@ -97,6 +97,30 @@ class Lexicon:
     """Open endings that end an indirect question well ("tell me how old it is")."""
     interrogatives: frozenset[str]
     pronouns: frozenset[str]
+    subjects: frozenset[str]
+    """Pronouns, and what stands like one, that can be the subject of a sentence."""
+    determiners: frozenset[str]
+    """A noun follows each of them, at once or after an attribute ("the", "my")."""
+    attributes: frozenset[str]
+    """After a determiner these promise a noun ("the new", "the difference of")."""
+    object_verbs: frozenset[str]
+    """Orders and verbs that are nothing without an object ("play")."""
+    auxiliaries: frozenset[str]
+    """Verbs that a question puts before its subject, and that promise another ("does")."""
+    nominatives: frozenset[str]
+    """Pronouns that are always subjects, so a verb follows them or was a form of "be"."""
+    relatives: frozenset[str]
+    """Within an utterance they begin another clause ("explain to me how")."""
+    particles: frozenset[str]
+    """Prepositions that may also belong to a verb: "turn the lamp on"."""
+    particle_verbs: frozenset[str]
+    """And those verbs."""
+    openings: frozenset[str]
+    """As a whole utterance each is only the beginning of one ("is there")."""
+    subordinators: frozenset[str]
+    """A sentence that begins with one of these and a subject has another clause to come."""
+    orders: frozenset[str]
+    """Verbs that people give the device orders with."""
     conjunctions: frozenset[str]
     """Written text may be cut before one of these."""
     abbreviations: frozenset[str]

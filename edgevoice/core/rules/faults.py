@@ -5,7 +5,7 @@ from __future__ import annotations
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
-from edgevoice.core.rules import steps
+from edgevoice.core.rules import speculation, steps
 from edgevoice.core.rules.away import (
     missing,
     recover,
@@ -31,7 +31,9 @@ def fault(c: Conversation, event: ev.Event) -> None:
     still all that needs none, so its breaker only ends the patience with it.
     """
     assert isinstance(event, ev.Fault)
-    if event.turn is not None and event.kind is not ev.FaultKind.ENGINE and _is_stale(c, event):
+    if _is_of_draft(c, event):
+        speculation.give_up(c)
+    elif event.turn is not None and event.kind is not ev.FaultKind.ENGINE and _is_stale(c, event):
         c.stale += 1
     elif event.fatal:
         _give_up(c, Cause.ERROR, event.kind, fatal=True)
@@ -42,12 +44,18 @@ def fault(c: Conversation, event: ev.Event) -> None:
         _WAYS[event.kind](c, event)
 
 
+def _is_of_draft(c: Conversation, event: ev.Fault) -> bool:
+    """Whether nobody has noticed yet: it will be asked again when it is wanted."""
+    quiet = not event.fatal and event.kind is not ev.FaultKind.ENGINE
+    return quiet and c.draft is not None and event.turn == c.draft.turn
+
+
 def _opens_breaker(c: Conversation, event: ev.Fault) -> bool:
     return not _will_be_retried(c, event) and c.breakers[event.kind].fault(c.now)
 
 
 def _is_stale(c: Conversation, event: ev.Fault) -> bool:
-    alive = (c.answer, c.parked)
+    alive = (c.answer, c.parked, c.draft)
     return not any(a is not None and a.turn == event.turn for a in alive)
 
 
@@ -164,7 +172,7 @@ def _engine_failed(c: Conversation, event: ev.Fault) -> None:
 
 
 def _device_failed(c: Conversation, event: ev.Fault) -> None:
-    device_lost(c, ev.DeviceLost(event.at, _device(event), event.reason))
+    device_lost(c, ev.DeviceLost(event.at, _device(event)))
 
 
 def _unknown(c: Conversation, event: ev.Fault) -> None:

@@ -11,13 +11,20 @@ from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
 from edgevoice.core.turn import Answer, Kind
 
+_FIRST_SOUND_S = 0.3
+"""From a piece to its first sound, on a slow processor."""
+
+_SENTENCE_TOKENS = 12
+"""What is missing of a sentence when one waits for its end."""
+
+_TIME_TO_SPARE_S = 0.2
+"""Of the wait for the end of the turn, when an answer is begun in it."""
+
 
 def _growing(c: Conversation, event: ev.TurnEvent) -> Answer | None:
     """The answer that grows by this event."""
-    answer = c.answer
-    if answer is None or answer.turn != event.turn or answer.complete or answer.failed:
-        return None
-    return answer
+    answer = c.answer_of(event.turn)
+    return None if answer is None or answer.complete or answer.failed else answer
 
 
 def token(c: Conversation, event: ev.Event) -> None:
@@ -27,11 +34,21 @@ def token(c: Conversation, event: ev.Event) -> None:
     if answer is None:
         return
     answer.touched_at = c.now
+    answer.tokens += 1
     if answer.times.first_token is None:
         answer.times.first_token = c.now
         c.timers.clear(Timer.FIRST_TOKEN)
-    for piece in answer.splitter.feed(event.text):
+    for piece in answer.splitter.feed(event.text, in_a_hurry=_is_waited_for(c, answer)):
         steps.speak_piece(c, answer, piece)
+
+
+def _is_waited_for(c: Conversation, answer: Answer) -> bool:
+    """Whether a piece is wanted now, whatever it does to the melody of the sentence."""
+    sentence_s = _SENTENCE_TOKENS * answer.token_s(c.now)
+    if not answer.text:
+        return answer.awaited or sentence_s > _TIME_TO_SPARE_S
+    left = answer.speech_left(c.now)
+    return left is not None and left < _FIRST_SOUND_S + sentence_s
 
 
 def reply_done(c: Conversation, event: ev.Event) -> None:

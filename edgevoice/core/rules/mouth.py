@@ -18,8 +18,8 @@ _PAUSES = (Place.IDLE, Place.LISTENING)
 
 
 def _add_speech(c: Conversation, event: ev.PieceBuffered) -> Answer | None:
-    answer = c.answer
-    if answer is None or answer.turn != event.turn or answer.done or not answer.text:
+    answer = c.answer_of(event.turn)
+    if answer is None or answer.done or not answer.text:
         return None
     answer.spoken.extend(event.words)
     answer.rate = event.rate
@@ -37,10 +37,13 @@ def more_speech(c: Conversation, event: ev.Event) -> None:
 
 
 def speech_buffered(c: Conversation, event: ev.Event) -> None:
-    """The first chunk lies ready: speak, unless the user was first."""
+    """The first chunk lies ready: speak, unless the user was first.
+
+    That of a draft lies and waits.
+    """
     assert isinstance(event, ev.PieceBuffered)
     answer = _add_speech(c, event)
-    if answer is None:
+    if answer is None or answer is c.draft:
         return
     if c.place is Place.LISTENING and c.hearing is not None and c.hearing.text:
         cancel_answer(c)
@@ -152,22 +155,21 @@ def speaking_tick(c: Conversation, event: ev.Event) -> None:
 
 def held_tick(c: Conversation, event: ev.Event) -> None:
     """A hold may not last longer."""
-    if c.timers.pop_due(c.now) is None or c.judge is None:
-        return
-    act(c, c.judge.verdict(timed_out=True))
+    if c.timers.pop_due(c.now) is not None:
+        act(c, c.the_judge.verdict(timed_out=True))
 
 
 def settled(c: Conversation, event: ev.Event) -> None:
     """The interruption took effect: listen to what is being said."""
     if c.timers.pop_due(c.now) is not Timer.PLACE:
         return
-    closing, heard = c.closing, c.hearing
-    if closing is not None:
-        closing.times.listening = c.now
-    c.move(Place.LISTENING, Cause.SETTLED, None if heard is None else heard.turn)
-    if heard is None or not heard.by_button:
-        c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
-    else:
+    closing = c.closing
+    assert closing is not None
+    closing.times.listening = c.now
+    c.move(Place.LISTENING, Cause.SETTLED)
+    if c.the_hearing.by_button:
         steps.expect_long_hold(c)
-    if closing is not None and closing.times.silent is not None:
+    else:
+        c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
+    if closing.times.silent is not None:
         settle_closing(c)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
-from edgevoice.core.rules import steps
+from edgevoice.core.rules import speculation, steps
 from edgevoice.core.rules.away import leave_for
 from edgevoice.core.rules.ending import asks_into_silence
 from edgevoice.core.rules.faults import all_works, reopen_at_rest, what_is_missing
 from edgevoice.core.rules.ringing import hush, is_ringing
 from edgevoice.core.rules.silence import cancel_answer, commit
-from edgevoice.core.rules.utterance import begin_utterance, forget_utterance
+from edgevoice.core.rules.utterance import forget_utterance, read_ahead
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
 from edgevoice.core.turn import Kind, Ring, Utterance
@@ -42,6 +42,8 @@ def ready(c: Conversation, event: ev.Event) -> None:
         steps.next_in_line(c)
     else:
         steps.go_idle(c, Cause.READY)
+    if c.place is Place.IDLE:
+        read_ahead(c)
 
 
 def ready_later(c: Conversation, event: ev.Event) -> None:
@@ -172,15 +174,12 @@ def button_pressed(c: Conversation, event: ev.Event) -> None:
         cancel_answer(c)
         if c.place not in (Place.LISTENING, Place.INTERRUPTED):
             steps.listen(c, Cause.BUTTON_PRESSED, c.heard_until, c.tuning.timeouts.nothing_said_s)
-    if c.hearing is None:
-        begin_utterance(c, c.heard_until)
     c.engaged = True
     c.timers.clear(Timer.NOTHING_SAID, Timer.RELEASED)
     if c.place is Place.LISTENING:
         c.after(c.tuning.timeouts.listening_s, Timer.PLACE)
         steps.expect_long_hold(c)
-    if c.hearing is not None:
-        c.hearing.by_button, c.hearing.released = True, False
+    c.the_hearing.by_button, c.the_hearing.released = True, False
 
 
 def button_released(c: Conversation, event: ev.Event) -> None:
@@ -235,8 +234,8 @@ def idle_tick(c: Conversation, event: ev.Event) -> None:
 def listening_tick(c: Conversation, event: ev.Event) -> None:
     """Nothing said, or speech without an end."""
     timer = c.timers.pop_due(c.now)
-    heard = c.hearing
-    if heard is None or timer is None:
+    heard = c.the_hearing
+    if timer is None:
         return
     if timer is Timer.RING:
         steps.ring_on(c)
@@ -247,7 +246,7 @@ def listening_tick(c: Conversation, event: ev.Event) -> None:
         _held_for_long(c, heard)
     elif timer is not Timer.NOTHING_SAID and heard.text:
         heard.cut = timer is not Timer.RELEASED
-        steps.end_turn(c, Cause.TURN_TIMEOUT)
+        speculation.end_turn(c, Cause.TURN_TIMEOUT)
     elif c.answer is not None or (timer is Timer.NOTHING_SAID and _is_talking(c, heard)):
         c.after(_LOOK_AGAIN_S, Timer.NOTHING_SAID)
     elif timer is Timer.RELEASED:

@@ -6,7 +6,7 @@ from edgevoice.core import commands as cmd
 from edgevoice.core.bargein import Judge
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.events import RATE
-from edgevoice.core.rules.utterance import begin_utterance, forget_utterance
+from edgevoice.core.rules.utterance import begin_utterance, drop_draft, forget_utterance
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
 from edgevoice.core.turn import Answer, Kind
@@ -64,16 +64,17 @@ def cancel_answer(c: Conversation, *, put_off: bool = True) -> None:
     how much that was.  Of what nobody heard nothing is left, but an
     announcement goes back to the head of its line unless ``put_off`` is false.
     """
-    cancel_phrase(c, put_off=put_off)
+    drop_draft(c)
+    cancel_phrase(c)
     answer, c.answer = c.answer, None
     if answer is not None:
         _silence(c, answer, put_off)
 
 
-def cancel_phrase(c: Conversation, *, put_off: bool = True) -> None:
+def cancel_phrase(c: Conversation) -> None:
     """Give up the progress line that is said for a task; the task goes on."""
     if c.parked is not None and c.answer is not None:
-        _silence(c, c.answer, put_off)
+        _silence(c, c.answer, put_off=False)
         c.answer, c.parked = c.parked, None
 
 

@@ -7,7 +7,12 @@ from edgevoice.core.conversation import Conversation
 from edgevoice.core.lexicon import words
 from edgevoice.core.rules.ringing import hush, is_ringing, sound
 from edgevoice.core.rules.silence import cancel_answer, settle_closing
-from edgevoice.core.rules.utterance import begin_utterance, forget_utterance
+from edgevoice.core.rules.utterance import (
+    begin_utterance,
+    drop_draft,
+    forget_utterance,
+    read_ahead,
+)
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
 from edgevoice.core.turn import Answer, Kind, Utterance
@@ -26,6 +31,7 @@ def listen(c: Conversation, cause: Cause, since: int, window_s: float) -> None:
     begin_utterance(c, since)
     c.move(Place.LISTENING, cause)
     c.after(window_s, Timer.NOTHING_SAID)
+    read_ahead(c)
 
 
 def greet(c: Conversation, cause: Cause, since: int) -> None:
@@ -107,9 +113,7 @@ def stop_ringing(c: Conversation, cause: Cause) -> None:
 
 def end_turn(c: Conversation, cause: Cause) -> None:
     """The user has finished: answer, or close if that is what was said."""
-    heard = c.hearing
-    if heard is None:
-        return
+    heard = c.the_hearing
     if c.rings and c.lexicon.silences(heard.text):
         stop_ringing(c, Cause.USER_STOP)
     elif is_ringing(c):
@@ -126,24 +130,53 @@ def end_turn(c: Conversation, cause: Cause) -> None:
 
 
 def prompt(c: Conversation, text: str, cause: Cause, utterance: Utterance | None = None) -> None:
-    """Send the one prompt of ``utterance``, or of a typed question, and wait for the answer."""
-    cancel_answer(c)
-    settle_closing(c)
-    c.history.abandon()
-    answer = c.new_answer(text, Kind.REPLY, utterance)
+    """Send the one prompt of ``utterance``, or of a typed question, and wait for the answer.
+
+    A draft has sent it already: it becomes the answer.
+    """
+    draft = _accepted(c, text, utterance)
+    if draft is None:
+        cancel_answer(c)
+        settle_closing(c)
+        c.history.abandon()
+    answer = draft or c.new_answer(text, Kind.REPLY, utterance)
     answer.times.decided = c.now
     if utterance is not None:
         answer.times.speech_ended = speech_ended(c)
     c.check_ins = 0
     c.engaged = True
     c.move(Place.WAITING_FOR_LLM, cause, answer.turn)
-    send_prompt(c, answer)
+    if draft is None:
+        send_prompt(c, answer)
+    elif answer.times.first_token is None and not answer.complete:
+        await_token(c)
+
+
+def _accepted(c: Conversation, text: str, utterance: Utterance | None) -> Answer | None:
+    """The draft as the answer, if it answers just that."""
+    draft = c.draft
+    if draft is None or draft.utterance is not utterance or draft.heard != text:
+        return None
+    c.answer, c.draft = draft, None
+    draft.awaited = True
+    draft.touched_at = c.now
+    return draft
 
 
 def send_prompt(c: Conversation, answer: Answer) -> None:
+    """Give the prompt of ``answer`` to the language model, and await its first word."""
+    generate(c, answer)
+    await_token(c)
+
+
+def generate(c: Conversation, answer: Answer) -> None:
     """Give the prompt of ``answer`` to the language model."""
     heard = "" if answer.rounds else answer.heard
     c.do(cmd.Generate(answer.turn, c.history.messages(answer.heard), heard))
+
+
+def await_token(c: Conversation) -> None:
+    """Give the model its time again."""
     c.after(c.tuning.timeouts.first_token_s, Timer.FIRST_TOKEN)
 
 
@@ -187,6 +220,7 @@ def say(
     c: Conversation, text: str, kind: Kind, heard: str = "", utterance: Utterance | None = None
 ) -> Answer:
     """Say something that the language model has no part in."""
+    drop_draft(c)
     answer = c.new_answer(heard, kind, utterance)
     speak_piece(c, answer, text)
     finish_text(c, answer)

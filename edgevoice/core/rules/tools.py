@@ -37,6 +37,9 @@ def tool_called(c: Conversation, event: ev.Event) -> None:
     What the model has said before it is spoken first; then it is waited for.
     """
     assert isinstance(event, ev.ToolCalled)
+    if c.draft is not None and event.turn == c.draft.turn:
+        c.draft.put_off.append(event)
+        return
     answer = c.answer
     if answer is None or answer.turn != event.turn or answer.failed:
         return
@@ -110,7 +113,7 @@ def take_result(c: Conversation) -> None:
     again.rounds = answer.rounds + 1
     again.times.decided = answer.times.decided
     again.times.speech_ended = answer.times.speech_ended
-    c.move(Place.WAITING_FOR_LLM, Cause.TOOL_RESULT, again.turn)
+    c.move(Place.WAITING_FOR_LLM, Cause.TOOL_RESULT)
     if answer.direct or all(answer.said_of) or not any(answer.results):
         said = map(partial(_words_of, c), answer.results, answer.said_of)
         tell(c, again, " ".join(filter(None, said))[:MAX_SPOKEN_CHARACTERS])

@@ -1,4 +1,4 @@
-"""Begin to recognise what the user says, and stop it."""
+"""Begin to recognise what the user says, read along, and stop it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,30 @@ def begin_utterance(c: Conversation, since: int) -> None:
 
 def forget_utterance(c: Conversation) -> None:
     """What is being said, or was, is nobody's business any more."""
+    drop_draft(c)
     if c.hearing is not None:
         c.do(cmd.StopRecognising(c.hearing.turn))
         c.hearing = None
+
+
+def drop_draft(c: Conversation) -> None:
+    """Throw the answer away that was begun too early, and leave no trace of it but its cost."""
+    draft, c.draft = c.draft, None
+    if draft is not None:
+        c.wasted_tokens += draft.tokens
+        c.do(
+            cmd.CancelGeneration(draft.turn),
+            cmd.CancelSynthesis(draft.turn),
+            cmd.DropPlayback(draft.turn),
+        )
+
+
+def read_ahead(c: Conversation, text: str = "") -> None:
+    """Let the model read the conversation so far, with ``text`` as the next question.
+
+    Not while an answer is made: what it becomes is not known yet.
+    """
+    quiet = c.answer is None and c.draft is None and c.closing is None
+    if c.tuning.speculation.read_ahead and quiet:
+        turn = c.turn if c.hearing is None else c.hearing.turn
+        c.do(cmd.Prefill(turn, c.history.messages(text, anew=True)))

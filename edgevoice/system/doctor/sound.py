@@ -111,7 +111,7 @@ class Air:
         if n > 0:
             block[:n] = self._sound[self._played : self._played + n]
             self._played += n
-        self._reference.write(block)
+        self._reference.write(block, at)
 
     def _failed(self, reason: str) -> None:
         self._lost = reason

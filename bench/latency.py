@@ -1,0 +1,176 @@
+"""How much of the wait is thinking: with speculation and without, in the same run.
+
+``think`` asks the model after histories of several lengths.  The voice has its own suite,
+`bench.speak`, whose first audio is shown here as well.  ``end of turn`` asks short questions
+in the room, in paced time (`bench.paced`); the end of speech and the first audio are taken
+from script and loudspeaker.  The waterfall of one turn is left in docs/latency.svg.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bench import speak, waterfall
+from bench.questions import THREADS, Held, House
+from bench.rows import Row, row
+from edgevoice.adapters.llama import LlamaModel
+from edgevoice.core.commands import Message, TurnRecord
+from edgevoice.core.easyturn import SHORT_UTTERANCE
+from edgevoice.core.tuning import HistoryTuning, Turn
+from edgevoice.engines import Workshop
+from edgevoice.settings.schema import PROFILES, Llm, Settings
+
+RUNS = 6
+HISTORIES = (0, 4, 12)
+"""Exchanges before the question."""
+SCENE = Path(__file__).parent / "scenes" / "questions.yaml"
+PICTURE = Path(__file__).parents[1] / "docs" / "latency.svg"
+ANSWER_TOKENS = 24
+DEFAULT, WITHOUT = "default", "default without speculation"
+AGGRESSIVE, SILENCE = "aggressive", "plain silence without speculation"
+_OFF = "speculation: {read_ahead: false, answers: 0}\n"
+CASES = {
+    DEFAULT: "profile: default\n",
+    WITHOUT: _OFF,
+    AGGRESSIVE: "profile: aggressive\n",
+    SILENCE: _OFF + "turn: {policy: silence}\n",
+}
+"""What each device is configured with."""
+TARGETS_MS = {DEFAULT: (680, 900), AGGRESSIVE: (350, 900)}
+"""p50 and p95."""
+
+Chat = list[Message]
+
+
+def rows() -> list[Row]:
+    """The figures of the suite; takes about six minutes."""
+    first_audio = [row | {"suite": "latency"} for row in speak.rows() if row["unit"] == "ms"]
+    return [*think(), *first_audio, *end_of_turn()]
+
+
+# -- think ------------------------------------------------------------------------------------
+
+
+def think() -> list[Row]:
+    """Decision to first token, by what was read before: all, all but the question, nothing."""
+    model = Workshop(Settings()).language_model()
+    assert isinstance(model, LlamaModel)
+    token_ms = 1000 * _token_s(model)
+    return [
+        row("latency", "one token", "ms", [token_ms]),
+        *(row for exchanges in HISTORIES for row in _first_tokens(model, exchanges, token_ms)),
+    ]
+
+
+def _first_tokens(model: LlamaModel, exchanges: int, token_ms: float) -> list[Row]:
+    ahead, cached, cold = [], [], []
+    for run in range(RUNS):
+        chat = _chat(exchanges, run)
+        if run < RUNS // 2:
+            _forget(model)
+            cold.append(_first_token_ms(model, chat))
+        model.prefill(chat[:-1], _never)
+        cached.append(_first_token_ms(model, chat))
+        model.prefill(chat[:-1], _never)
+        model.prefill(chat, _never)
+        ahead.append(_first_token_ms(model, chat))
+    tokens = sum(model.count_tokens(message.text) for message in chat)
+    after = f"first token, {tokens} tokens of prompt"
+    fast = row("latency", f"{after}, read ahead", "ms", ahead, target="<= 2 token times")
+    fast["holds"] = fast["p50"] <= 2 * token_ms
+    fast["baseline"] = float(np.median(cached))
+    return [
+        fast,
+        row("latency", f"{after}, only the history read", "ms", cached),
+        row("latency", f"{after}, cold", "ms", cold),
+    ]
+
+
+def _chat(exchanges: int, run: int) -> Chat:
+    """A conversation whose last question is another one each time."""
+    chat = [Message("system", HistoryTuning().system_prompt)]
+    for number in range(exchanges):
+        chat.append(Message("user", f"what do you know about the number {number}"))
+        chat.append(Message("assistant", f"The number {number} comes right after the one before."))
+    return [*chat, Message("user", f"and how many days are in {run + 3} weeks and a half")]
+
+
+def _first_token_ms(model: LlamaModel, chat: Sequence[Message]) -> float:
+    began = time.perf_counter()
+    next(iter(model.reply(chat, _never)))
+    return 1000 * (time.perf_counter() - began)
+
+
+def _token_s(model: LlamaModel) -> float:
+    times = [time.perf_counter() for _ in model.reply(_chat(0, 0), _never)]
+    return float(np.median(np.diff(times)))
+
+
+def _forget(model: LlamaModel) -> None:
+    """Fill the cache with something else."""
+    model.prefill([Message("user", "!")], _never)
+
+
+def _never() -> bool:
+    return False
+
+
+# -- end of turn --------------------------------------------------------------------------------
+
+
+def end_of_turn() -> list[Row]:
+    """End of speech to first audio out, whole device, and where the time went."""
+    settings = Settings(llm=Llm(threads=THREADS, max_tokens=ANSWER_TOKENS))
+    house = House(SCENE, settings)
+    held = {case: house.hold(configuration) for case, configuration in CASES.items()}
+    on, off = (waterfall.turns(held[case].trace) for case in (DEFAULT, WITHOUT))
+    PICTURE.write_text(waterfall.render(*waterfall.typical(on, off)))
+    baseline = float(np.median(held[WITHOUT].waits_ms))
+    return [row for case in CASES for row in _figures(case, held[case], baseline)]
+
+
+def _figures(case: str, held: Held, baseline: float) -> list[Row]:
+    response = _row("end of speech to first audio out", case, "ms", held.waits_ms)
+    response["baseline"] = None if case == WITHOUT else baseline
+    if case in TARGETS_MS:
+        p50, p95 = TARGETS_MS[case]
+        response["target"] = f"p50 <= {p50} ms, p95 <= {p95} ms"
+        response["holds"] = response["p50"] <= p50 and response["p95"] <= p95
+    deliberate = [
+        turn.response_ms - _deliberate_ms(case, turn)
+        for turn in held.turns
+        if turn.response_ms is not None
+    ]
+    hidden = _row("of it no deliberate wait", case, "ms", deliberate)
+    if case == DEFAULT:
+        hidden |= {"target": "p50 <= 50 ms", "holds": hidden["p50"] <= 50}
+    starved = _row("blocks in which the voice ran dry", case, "", [held.starved])
+    wasted = [float(turn.wasted_tokens) for turn in held.turns]
+    return [
+        response,
+        hidden,
+        _row("tokens of a turn thrown away", case, "", wasted),
+        _row("questions cut off or not answered", case, "", [held.cut_off + held.unanswered]),
+        starved | {"target": "0", "holds": held.starved == 0},
+    ]
+
+
+def _row(metric: str, case: str, unit: str, values: Sequence[float]) -> Row:
+    return row("latency", f"{metric}, {case}", unit, values)
+
+
+def _deliberate_ms(case: str, turn: TurnRecord) -> float:
+    """The silence and the hysteresis that the profile asks for."""
+    profile = PROFILES["aggressive" if case == AGGRESSIVE else "default"]
+    policy = Turn(
+        **{key.partition(".")[2]: value for key, value in profile.items() if "turn." in key}
+    )
+    short = len(turn.heard) < SHORT_UTTERANCE
+    silence = policy.min_silence_short_utterance_ms if short else policy.min_silence_to_speak_ms
+    if case == SILENCE:
+        return policy.min_silence_to_speak_ms
+    return silence + (0 if policy.hysteresis_overlaps_silence else policy.hysteresis_window_ms)
