@@ -143,7 +143,7 @@ class Llm:
     tools: str = knob(
         "auto",
         "Whether the model may use the tools: on, off, or auto: if its file has 600 MB or more. "
-        "The starter model calls them where nobody asked for it (make bench SUITE=intents); "
+        "The starter model calls none, asked or not (make bench SUITE=intents); "
         "what the sentences of docs/skills.md ask for works with any.",
         choices=("auto", "on", "off"),
     )

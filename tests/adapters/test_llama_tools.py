@@ -102,7 +102,13 @@ def llm() -> LlamaModel:
     """The real starter model, with tools."""
     path: Path = model("smollm2-135m-instruct-q4_1", "llm")
     loaded = LlamaModel(
-        path, context_tokens=1024, threads=1, max_tokens=16, temperature=0.0, repeat_penalty=1.0
+        path,
+        context_tokens=1024,
+        threads=1,
+        threads_ahead=1,
+        max_tokens=16,
+        temperature=0.0,
+        repeat_penalty=1.0,
     )
     loaded.tools = OFFERS
     return loaded
