@@ -1,9 +1,9 @@
 """What became of each changed function of the core: ``python -m tests.mutants``, after mutmut.
 
-A mutant that mypy refuses never gets as far as a test and does not count.  One is
-killed when a test fails, or never comes to an end.  One that survives needs a
-judgement in `docs/mutants.md`; the result is 1 when one has none, or when fewer
-than `WANTED` were killed of those that count.
+It writes `docs/mutants.md`: how many were killed, and each that survived with the judgement that
+stands behind its line there.  A mutant that mypy refuses never gets as far as a test and does not
+count; one is killed when a test fails, or never comes to an end.  The result is 1 when a survivor
+has no judgement, or when fewer than `WANTED` were killed of those that count.
 """
 
 from __future__ import annotations
@@ -13,13 +13,24 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 WANTED = 0.90
-JUDGED = Path(__file__).parents[1] / "docs" / "mutants.md"
+PAGE = Path(__file__).parents[1] / "docs" / "mutants.md"
+UNJUDGED = "**not judged**"
 _DEAD = ("killed", "timeout", "segfault")
 _REFUSED = "caught by type check"
-_JUDGED_LINE = re.compile(r"^- (`.+)$", re.M)
+_UNTRIED = "not checked"
+_JUDGED_LINE = re.compile(r"^- (`.+`) — (.+)$", re.M)
+_INTRODUCTION = """\
+# Mutants of the core
+
+`make mutants` changes every function of `edgevoice/core/`, one change at a time (mutmut), and runs
+the tests of the core. This page is what came of it; `python -m tests.mutants` writes it, and keeps
+what is said behind each survivor. A change that mypy refuses is none that a test must find: `make
+lint` fails on it.
+"""
 
 
 @dataclass(frozen=True)
@@ -73,30 +84,43 @@ def table(found: list[Mutant]) -> Iterator[str]:
     for mutant in found:
         by_module[mutant.module][mutant.status] += 1
         by_module["all"][mutant.status] += 1
-    yield "| module | mutants | refused by mypy | killed | survived | killed of the rest |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    yield "| module | mutants | refused by mypy | killed | by timeout | survived | killed of rest |"
+    yield f"| --- {'| ---: ' * 6}|"
     for module, of in sorted(by_module.items(), key=lambda item: (item[0] == "all", item[0])):
         dead = sum(of[status] for status in _DEAD)
         tried = of.total() - of[_REFUSED]
         share = f"{dead / tried:.1%}" if tried else "–"
-        yield f"| {module} | {of.total()} | {of[_REFUSED]} | {dead} | {tried - dead} | {share} |"
+        cells = (module, of.total(), of[_REFUSED], dead, of["timeout"], tried - dead, share)
+        yield f"| {' | '.join(map(str, cells))} |"
+
+
+def survivors(alive: list[Mutant], reasons: dict[str, str]) -> Iterator[str]:
+    """Each with its judgement, module by module."""
+    for module, group in groupby(alive, key=lambda mutant: mutant.module):
+        yield f"\n### {module}\n"
+        for line in sorted({mutant.line() for mutant in group}):
+            yield f"- {line} — {reasons.get(line, UNJUDGED)}"
+
+
+def page(found: list[Mutant], alive: list[Mutant]) -> str:
+    """All of `docs/mutants.md`."""
+    reasons = dict(_JUDGED_LINE.findall(PAGE.read_text(encoding="utf-8")))
+    listed = survivors(alive, reasons)
+    return "\n".join((_INTRODUCTION, *table(found), "\n## What survives, and why", *listed, ""))
 
 
 def main() -> int:
-    """Print the table, and every survivor that nobody has judged."""
-    found = [mutant for mutant in mutants() if mutant.status != "not checked"]
+    """Write the page."""
+    found = [mutant for mutant in mutants() if mutant.status != _UNTRIED]
     if not found:
         sys.exit("no mutant was run: make mutants")
-    print(*table(found), sep="\n")
     tried = [mutant for mutant in found if mutant.status != _REFUSED]
-    survivors = [mutant for mutant in tried if mutant.status not in _DEAD]
-    alive = {mutant.line() for mutant in survivors}
-    judged = set(_JUDGED_LINE.findall(JUDGED.read_text(encoding="utf-8")))
-    for heading, lines in (("not judged", alive - judged), ("judged, but dead", judged - alive)):
-        if lines:
-            print(f"\n{heading}:", *sorted(lines), sep="\n- ")
-    too_many = len(survivors) > (1 - WANTED) * len(tried)
-    return int(too_many or bool(alive - judged))
+    alive = sorted((m for m in tried if m.status not in _DEAD), key=lambda m: m.module)
+    text = page(found, alive)
+    PAGE.write_text(text, encoding="utf-8")
+    print(*table(found), sep="\n")
+    print(f"{len(alive)} survived, {text.count(UNJUDGED)} of them not judged: {PAGE.name}")
+    return int(UNJUDGED in text or len(alive) > (1 - WANTED) * len(tried))
 
 
 if __name__ == "__main__":

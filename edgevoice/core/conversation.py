@@ -277,11 +277,21 @@ class Conversation:
         assert self.answer is not None
         return self.answer
 
+    @property
+    def the_hearing(self) -> Utterance:
+        """The utterance, in a place where there always is one."""
+        assert self.hearing is not None
+        return self.hearing
+
+    @property
+    def the_judge(self) -> Judge:
+        """Of the hold, as long as there is one."""
+        assert self.judge is not None
+        return self.judge
+
     def linguistic(self) -> Linguistic:
         """What the turn policy is told of the utterance."""
-        heard = self.hearing
-        if heard is None:
-            return Linguistic("", None, self.heard_until, 1.0)
+        heard = self.the_hearing
         return Linguistic(
             heard.text,
             heard.confidence,

@@ -10,7 +10,7 @@ from edgevoice.core.events import Device, FaultKind
 from edgevoice.core.rules.tools import MAX_RESULT_CHARACTERS
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
-from edgevoice.core.tuning import DeadAir, Timeouts
+from edgevoice.core.tuning import BargeIn, DeadAir, RecoveryTuning, Timeouts
 from tests.core.reach import talk_at
 from tests.core.talk import WORD, Talk
 
@@ -49,6 +49,14 @@ def test_speech_in_a_hold_need_not_be_loud():
     talk = talk_at(Place.HELD)
     talk.wait(0.8, energy=0.001, vad=0.95)
     assert talk.causes[-2:] == [Cause.USER_INTERRUPT, Cause.SETTLED]
+
+
+def test_an_answer_that_may_not_be_interrupted_is_stopped_by_the_button_alone():
+    talk = talk_at(Place.PLAYING, barge_in=BargeIn(enabled=False))
+    talk.speak(2)
+    assert talk.place is Place.PLAYING
+    talk.press()
+    assert talk.place is Place.INTERRUPTED
 
 
 def test_the_last_word_of_a_hold_is_asked_for_after_200_ms_of_silence():
@@ -101,9 +109,10 @@ def test_in_a_noisy_room_only_what_is_louder_than_the_noise_holds_the_answer():
     assert talk.place is Place.HELD
 
 
+@pytest.mark.parametrize("place", [Place.IDLE, Place.LISTENING])
 @pytest.mark.parametrize(("speech_ms", "forgotten"), [(380, True), (400, False), (420, False)])
-def test_less_than_400_ms_behind_the_wake_word_are_its_end(speech_ms, forgotten):
-    talk = Talk()
+def test_less_than_400_ms_behind_the_wake_word_are_its_end(place, speech_ms, forgotten):
+    talk = talk_at(place)
     talk.wait(1)
     talk.wake()
     first = talk.core.hearing.turn
@@ -287,6 +296,15 @@ def test_only_a_beat_of_the_task_itself_is_a_sign_of_life(call, warned):
     assert ("task_silent" in {warning.what for warning in talk.all(cmd.Warn)}) is warned
 
 
+def test_what_the_model_says_after_its_call_is_not_what_is_said_of_the_task():
+    talk = talk_at(Place.WAITING_FOR_TASK)
+    asked = talk.turn
+    while talk.core.parked is None:
+        talk.wait(0.1)
+    assert talk.feed(ev.Token(talk.now, asked, "One moment. So ")) == []
+    assert talk.feed(ev.ReplyDone(talk.now, asked)) == []
+
+
 # -- faults -----------------------------------------------------------------------------------
 
 
@@ -305,6 +323,16 @@ def test_a_device_that_is_lost_twice_is_looked_for_as_before():
     assert talk.core.deadline == pytest.approx(14)
     talk.feed(ev.DeviceLost(talk.now, Device.MICROPHONE))
     assert talk.core.deadline == pytest.approx(6)
+
+
+def test_without_any_waits_a_lost_device_is_only_waited_for():
+    talk = Talk(recovery=RecoveryTuning(device_retries_s=[]))
+    talk.feed(ev.DeviceLost(talk.now, Device.SPEAKER))
+    talk.pass_time(5)
+    assert talk.place is Place.RECOVERING
+    assert not talk.all(cmd.ReopenDevice)
+    talk.feed(ev.DeviceFound(talk.now, Device.SPEAKER))
+    assert talk.place is Place.IDLE
 
 
 def test_a_recovery_from_nothing_takes_a_second():

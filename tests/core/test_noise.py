@@ -116,9 +116,8 @@ def test_a_frame_that_is_as_likely_speech_as_not_does_not_raise_it() -> None:
     assert floor.level == 0.001
 
 
-def test_a_second_is_over_with_its_last_frame() -> None:
-    floor = NoiseFloor()
-    for number in range(1, 101):
-        assert not floor._past
-        floor.update(SoundFrame(0.0, number * 160, 160, 0.001, 0.0))
-    assert list(floor._past) == [0.001]
+def test_what_was_quiet_is_forgotten_after_six_seconds_to_the_frame() -> None:
+    room = Room()
+    room.plays(1, 0.001)
+    assert room.plays(6, 0.02) == 0.001
+    assert room.plays(0.01, 0.02) > 0.004

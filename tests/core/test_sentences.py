@@ -261,3 +261,25 @@ def test_a_word_without_end_comes_in_parts(letters: int, parts: int) -> None:
 )
 def test_speakable_one_by_one(text: str, spoken: str) -> None:
     assert speakable(text) == spoken
+
+
+def hurried(text: str) -> list[str]:
+    splitter = Splitter(lexicon("en"))
+    return [piece for word in text.split() for piece in splitter.feed(f"{word} ", in_a_hurry=True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("water is deep And wide", ["water is deep"]),
+        ("water full of The big salty rocks", []),
+        (
+            "one two three four five six seven eight nine",
+            ["one two three four five six seven"],
+        ),
+        ("one two three four five six seven eight", []),
+        ("the of the of the of the of the of the", []),
+    ],
+)
+def test_in_a_hurry_a_piece_ends_between_two_phrases(text: str, pieces: list[str]) -> None:
+    assert hurried(text) == pieces

@@ -43,8 +43,8 @@ def _decide(c: Conversation, frame: ev.SoundFrame) -> TurnDecision:
     """Ask the turn policy, and the recogniser for its last word in an early silence."""
     c.decision = decision = c.policy.update(frame, c.linguistic(), c.noise.level)
     c.why = decision.explain()
-    heard = c.hearing
-    if heard is None or c.policy.speech_started_at is None:
+    heard = c.the_hearing
+    if c.policy.speech_started_at is None:
         return decision
     if decision.speaking:
         heard.flushed, heard.finished = False, None
@@ -100,9 +100,7 @@ def frame_in_listening(c: Conversation, event: ev.Event) -> None:
     """Has the user finished?"""
     frame = _hear(c, event)
     decision = _decide(c, frame)
-    heard = c.hearing
-    if heard is None:
-        return
+    heard = c.the_hearing
     if c.policy.speech_started_at is not None and Timer.PATIENCE not in c.timers:
         c.after(c.tuning.timeouts.listening_s, Timer.PATIENCE)
         c.timers.clear(Timer.PLACE)
@@ -137,8 +135,8 @@ def frame_while_thinking(c: Conversation, event: ev.Event) -> None:
     Unless the button or the clock said that it is, or the question came otherwise.
     """
     decision = _decide(c, _hear(c, event))
-    heard = c.hearing
-    if heard is None or c.answer is None or c.answer.utterance is not heard:
+    heard = c.the_hearing
+    if c.answer is None or c.answer.utterance is not heard:
         _keep_for_later(c, decision)
     elif decision.speaking and decision.state is TurnState.HOLD and not heard.is_over:
         _go_on_listening(c, heard)
@@ -158,7 +156,7 @@ def frame_while_working(c: Conversation, event: ev.Event) -> None:
 
 def _keep_for_later(c: Conversation, decision: TurnDecision) -> None:
     """An utterance that is over waits until the present question is answered."""
-    if c.hearing is not None and c.hearing.text and decision.state is TurnState.SPEAK:
+    if c.the_hearing.text and decision.state is TurnState.SPEAK:
         steps.queue_utterance(c)
         begin_utterance(c, c.heard_until)
 
@@ -178,12 +176,10 @@ def frame_while_held(c: Conversation, event: ev.Event) -> None:
     """Do they mean it?"""
     frame = _hear(c, event)
     decision = _decide(c, frame)
-    if c.judge is None:
-        return
     speaking = decision.speaking or c.evidence.is_evident(frame, _floor(c))
-    judgement = c.judge.frame(frame, speaking)
-    if c.hearing is not None and c.judge.silence_ms >= c.tuning.turn.flush_after_ms:
-        _ask_for_last_word(c, c.hearing)
+    judgement = c.the_judge.frame(frame, speaking)
+    if c.the_judge.silence_ms >= c.tuning.turn.flush_after_ms:
+        _ask_for_last_word(c, c.the_hearing)
     act(c, judgement)
 
 
@@ -197,10 +193,8 @@ def frame_while_interrupted(c: Conversation, event: ev.Event) -> None:
 
 def _take(c: Conversation, event: ev.Event) -> Utterance:
     assert isinstance(event, ev.Transcript)
-    heard = c.hearing
-    assert heard is not None, "a transcript of no utterance is stale"
-    heard.take(event)
-    return heard
+    c.the_hearing.take(event)
+    return c.the_hearing
 
 
 def transcript(c: Conversation, event: ev.Event) -> None:
@@ -239,9 +233,8 @@ def _call_off(c: Conversation, heard: Utterance) -> None:
 def transcript_while_held(c: Conversation, event: ev.Event) -> None:
     """The words decide."""
     heard = _take(c, event)
-    if c.judge is not None:
-        sure = heard.words if heard.final else None
-        act(c, c.judge.transcript(heard.text, sure, heard.heard_until))
+    sure = heard.words if heard.final else None
+    act(c, c.the_judge.transcript(heard.text, sure, heard.heard_until))
 
 
 def transcript_while_interrupted(c: Conversation, event: ev.Event) -> None:
@@ -253,8 +246,8 @@ def turn_verdict(c: Conversation, event: ev.Event) -> None:
     """How the pause sounds, unless it is over: the next one is judged anew."""
     assert isinstance(event, ev.TurnVerdict)
     ended = c.policy.speech_ended_at
-    if c.hearing is not None and ended is not None and ended <= event.until:
-        c.hearing.finished = event.probability
+    if ended is not None and ended <= event.until:
+        c.the_hearing.finished = event.probability
 
 
 # -- the wake word ----------------------------------------------------------------
@@ -265,17 +258,12 @@ def _called(c: Conversation, event: ev.Event) -> ev.WakeHeard | None:
     return event if "wake_word" in c.tuning.activation else None
 
 
-def _mark_called(c: Conversation) -> None:
-    if c.hearing is not None:
-        c.hearing.called = True
-
-
 def wake(c: Conversation, event: ev.Event) -> None:
     """Hands-free listening begins right after the phrase, whatever else was asked before."""
     if heard := _called(c, event):
         cancel_answer(c)
         steps.greet(c, Cause.WAKE_DETECTED, heard.end)
-        _mark_called(c)
+        c.the_hearing.called = True
 
 
 def wake_again(c: Conversation, event: ev.Event) -> None:
@@ -285,7 +273,7 @@ def wake_again(c: Conversation, event: ev.Event) -> None:
         return
     cancel_answer(c)
     begin_utterance(c, heard.end)
-    _mark_called(c)
+    c.the_hearing.called = True
     if c.place is Place.LISTENING:
         c.timers.clear(Timer.PATIENCE, Timer.RELEASED)
         c.after(c.tuning.timeouts.listening_s, Timer.PLACE)
@@ -297,4 +285,4 @@ def wake_while_speaking(c: Conversation, event: ev.Event) -> None:
     if heard := _called(c, event):
         c.why = f"commit by wake_word ({heard.score:.2f})"
         commit(c, Cause.WAKE_DETECTED, heard.end)
-        _mark_called(c)
+        c.the_hearing.called = True

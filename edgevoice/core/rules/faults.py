@@ -50,7 +50,7 @@ def _is_of_draft(c: Conversation, event: ev.Fault) -> bool:
 
 
 def _is_stale(c: Conversation, event: ev.Fault) -> bool:
-    alive = (c.answer, c.parked)
+    alive = (c.answer, c.parked, c.draft)
     return not any(a is not None and a.turn == event.turn for a in alive)
 
 

@@ -149,22 +149,21 @@ def speaking_tick(c: Conversation, event: ev.Event) -> None:
 
 def held_tick(c: Conversation, event: ev.Event) -> None:
     """A hold may not last longer."""
-    if c.timers.pop_due(c.now) is None or c.judge is None:
-        return
-    act(c, c.judge.verdict(timed_out=True))
+    if c.timers.pop_due(c.now) is not None:
+        act(c, c.the_judge.verdict(timed_out=True))
 
 
 def settled(c: Conversation, event: ev.Event) -> None:
     """The interruption took effect: listen to what is being said."""
     if c.timers.pop_due(c.now) is not Timer.PLACE:
         return
-    closing, heard = c.closing, c.hearing
-    if closing is not None:
-        closing.times.listening = c.now
+    closing = c.closing
+    assert closing is not None
+    closing.times.listening = c.now
     c.move(Place.LISTENING, Cause.SETTLED)
-    if heard is None or not heard.by_button:
-        c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
-    else:
+    if c.the_hearing.by_button:
         steps.expect_long_hold(c)
-    if closing is not None and closing.times.silent is not None:
+    else:
+        c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
+    if closing.times.silent is not None:
         settle_closing(c)

@@ -10,7 +10,7 @@ from edgevoice.core.rules.away import leave_for
 from edgevoice.core.rules.ending import asks_into_silence
 from edgevoice.core.rules.faults import all_works, reopen_at_rest, what_is_missing
 from edgevoice.core.rules.silence import cancel_answer, commit
-from edgevoice.core.rules.utterance import begin_utterance, forget_utterance, read_ahead
+from edgevoice.core.rules.utterance import forget_utterance, read_ahead
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
 from edgevoice.core.turn import Kind, Utterance
@@ -152,15 +152,12 @@ def button_pressed(c: Conversation, event: ev.Event) -> None:
         cancel_answer(c)
         if c.place not in (Place.LISTENING, Place.INTERRUPTED):
             steps.listen(c, Cause.BUTTON_PRESSED, c.heard_until, c.tuning.timeouts.nothing_said_s)
-    if c.hearing is None:
-        begin_utterance(c, c.heard_until)
     c.engaged = True
     c.timers.clear(Timer.NOTHING_SAID, Timer.RELEASED)
     if c.place is Place.LISTENING:
         c.after(c.tuning.timeouts.listening_s, Timer.PLACE)
         steps.expect_long_hold(c)
-    if c.hearing is not None:
-        c.hearing.by_button, c.hearing.released = True, False
+    c.the_hearing.by_button, c.the_hearing.released = True, False
 
 
 def button_released(c: Conversation, event: ev.Event) -> None:
@@ -212,8 +209,8 @@ def idle_tick(c: Conversation, event: ev.Event) -> None:
 def listening_tick(c: Conversation, event: ev.Event) -> None:
     """Nothing said, or speech without an end."""
     timer = c.timers.pop_due(c.now)
-    heard = c.hearing
-    if heard is None or timer is None:
+    heard = c.the_hearing
+    if timer is None:
         return
     if timer is Timer.SPEECH:
         steps.speech_failed(c)

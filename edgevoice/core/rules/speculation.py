@@ -81,8 +81,7 @@ def _is_worth_a_draft(c: Conversation, heard: Utterance) -> bool:
 
 def give_up(c: Conversation) -> None:
     """The draft has failed; the question is asked again, once, when the turn is over."""
-    if c.hearing is not None:
-        c.hearing.drafts = c.tuning.speculation.answers
+    c.the_hearing.drafts = c.tuning.speculation.answers
     drop_draft(c)
 
 

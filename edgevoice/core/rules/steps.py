@@ -80,9 +80,7 @@ def announce_next(c: Conversation) -> None:
 
 def end_turn(c: Conversation, cause: Cause) -> None:
     """The user has finished: answer, or close if that is what was said."""
-    heard = c.hearing
-    if heard is None:
-        return
+    heard = c.the_hearing
     if c.lexicon.closes(words(heard.text)):
         c.questions.clear()
         go_idle(c, Cause.USER_GOODBYE)

@@ -109,7 +109,7 @@ def take_result(c: Conversation) -> None:
     again.rounds = answer.rounds + 1
     again.times.decided = answer.times.decided
     again.times.speech_ended = answer.times.speech_ended
-    c.move(Place.WAITING_FOR_LLM, Cause.TOOL_RESULT, again.turn)
+    c.move(Place.WAITING_FOR_LLM, Cause.TOOL_RESULT)
     if again.rounds > MAX_ROUNDS:
         apologise(c, again)
     else:
