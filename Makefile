@@ -21,7 +21,7 @@ test: lint ## check and test everything
 	@$(BIN)/python -m pytest
 
 test-appliance: setup-dev deb ## test the installed service in a container and in a virtual machine (as root)
-	@$(BIN)/python -m pytest tests/appliance/nspawn_service.py
+	@$(BIN)/python -m pytest tests/appliance/nspawn_service.py tests/appliance/nspawn_install.py
 	@tests/appliance/build.sh "$$(ls -t dist/*.deb | head -n 1)"
 	@$(BIN)/python -m pytest -m appliance -v --no-header tests/appliance
 

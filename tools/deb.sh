@@ -16,7 +16,7 @@ main() {
     # The environment is kept from build to build, and made anew when it has to be.
     mkdir -p .cache dist
     : >"$LOG"
-    rm -rf "$TREE/DEBIAN" "$TREE/etc" "$TREE/usr" "$TREE"/opt/edgevoice/*
+    rm -rf "${TREE:?}"/{DEBIAN,etc,usr,opt/edgevoice/*}
     DESTDIR=$TREE BINDIR=/usr/bin tools/install.sh
     documentation
     control

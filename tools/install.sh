@@ -21,8 +21,7 @@ readonly TOOL=install HOME_OF_IT=/opt/edgevoice
 readonly DESTDIR=${DESTDIR:+$(realpath -m "$DESTDIR")} BINDIR=${BINDIR:-/usr/local/bin}
 # The service must find its Python, so it is the system's and none of somebody's own.
 PYTHON=/usr/bin/python3
-caller=$HOME
-[[ -z ${SUDO_USER:-} ]] || caller=$(getent passwd "$SUDO_USER" | cut -d: -f6)
+caller=$(getent passwd "${SUDO_USER:-$(id -un)}" | cut -d: -f6)
 readonly caller
 if [[ $DESTDIR ]]; then
     readonly WORK=.cache KEPT=$caller/.cache/edgevoice/wheels
@@ -31,6 +30,8 @@ else
 fi
 readonly WHEELS=${EDGEVOICE_WHEELS:-$KEPT} LOG=$WORK/install.log
 readonly VENV=$DESTDIR$HOME_OF_IT/.venv.new
+# Debian's helpers, which tell a new service from one that its owner has disabled, ask for whom.
+export DPKG_MAINTSCRIPT_PACKAGE=edgevoice
 . tools/lib.sh
 . tools/service.sh
 
@@ -172,10 +173,14 @@ bring_up() {
     take_models_of_caller
     fetch_models || die $UNAVAILABLE 'the models could not be fetched; run this again'
     logged enable_service
-    start_service >>"$LOG" 2>&1 ||
+    if start_service >>"$LOG" 2>&1; then
+        systemd_runs || say 'systemd does not run here: the service starts at the next boot'
+        say 'done: systemctl status edgevoice'
+    elif [[ $(systemctl show --property=ActiveState --value "$unit") == activating ]]; then
+        say 'done, but it does not listen yet and tries again: journalctl -u edgevoice -n 5'
+    else
         die $UNAVAILABLE 'all is installed, but the service does not start: journalctl -u edgevoice'
-    systemd_runs || say 'systemd does not run here: the service starts at the next boot'
-    say 'done: systemctl status edgevoice'
+    fi
 }
 
 # Checked by fetch_models like any other.
@@ -192,10 +197,10 @@ uninstall() {
     mkdir -p "$WORK"
     : >"$LOG"
     logged stop_service
-    logged forget_service
     rm -rf "$HOME_OF_IT" "$BINDIR/edgevoice" "/usr/lib/systemd/system/$unit" \
         "/usr/lib/systemd/system/$unit.d" /usr/lib/sysusers.d/edgevoice.conf \
         /usr/lib/tmpfiles.d/edgevoice.conf /usr/lib/udev/rules.d/60-edgevoice.rules
+    logged forget_service
     say 'removed, but for /etc/edgevoice, models and what was built: make uninstall PURGE=1'
 }
 

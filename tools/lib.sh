@@ -6,7 +6,7 @@
 #   VENV     the virtual environment to fill
 #   PYTHON   the Pythons to try, the best first
 #   WHEELS   where built wheels are kept
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2034,SC2153,SC2154
 
 readonly UNAVAILABLE=69 USAGE=64 NO_PERMISSION=77 # of sysexits.h
 

@@ -41,7 +41,7 @@ start_service() {
 }
 
 stop_service() {
-    systemd_runs || return 0
+    { systemd_runs && [ -e /usr/lib/systemd/system/$unit ]; } || return 0
     deb-systemd-invoke stop $unit
 }
 

@@ -28,6 +28,7 @@ customize() {
     install -m 644 "$here/guest/agent.service" "$root/etc/systemd/system/agent.service"
     for unit in "${MASKED[@]}"; do ln -sf /dev/null "$root/etc/systemd/system/$unit"; done
     chroot "$root" systemctl --quiet enable agent.service
+    install -D -m 644 "$here/guest/pi.conf" "$root/etc/systemd/system/edgevoice.service.d/pi.conf"
     # The owner's own configuration, which the package must leave alone.
     install -D -m 644 "$here/guest/edgevoice.yaml" "$root/etc/edgevoice/edgevoice.yaml"
     install_package "$root"

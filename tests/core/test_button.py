@@ -70,3 +70,15 @@ def test_a_release_in_time_is_no_long_hold():
     talk.release()
     talk.wait(HOLD_S)
     assert all(move.cause is not Cause.BUTTON_HELD for move in talk.all(cmd.Transition))
+
+
+def test_released_when_the_answer_to_something_else_is_spoken_it_ends_nothing():
+    talk = Talk()
+    talk.press()
+    talk.wait(0.5)
+    talk.feed(ev.Ask(talk.now, "tell me about the sea"))
+    talk.answer("It is wide and deep and very very old.")
+    before = len(talk.done)
+    talk.release()
+    assert talk.place is Place.PLAYING
+    assert talk.done[before:] == []

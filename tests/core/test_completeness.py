@@ -30,6 +30,7 @@ def test_an_open_word_promises_more(text: str) -> None:
         "remind me to call", "play some quite", "switch off the light in the living",
         "if it rains tomorrow", "when i come home in the evening",
         "before you switch off the lights", "when the washing machine is done",
+        "if you play outside tomorrow", "if you want to play outside",
     ],
 )  # fmt: skip
 def test_a_sentence_without_an_object_a_noun_a_verb_or_a_clause_promises_more(text: str) -> None:

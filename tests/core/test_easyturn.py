@@ -290,4 +290,4 @@ def test_the_shortest_wait_is_one() -> None:
 def test_the_policies_there_are_are_named() -> None:
     with pytest.raises(ConfigError) as error:
         make_policy(Turn(policy="psychic"), lexicon("en"))
-    assert "use one of easyturn, silence, manual" in str(error.value)
+    assert f"use one of {', '.join(POLICIES)}" in str(error.value)

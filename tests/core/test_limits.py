@@ -109,9 +109,10 @@ def test_in_a_noisy_room_only_what_is_louder_than_the_noise_holds_the_answer():
     assert talk.place is Place.HELD
 
 
+@pytest.mark.parametrize("place", [Place.IDLE, Place.LISTENING])
 @pytest.mark.parametrize(("speech_ms", "forgotten"), [(380, True), (400, False), (420, False)])
-def test_less_than_400_ms_behind_the_wake_word_are_its_end(speech_ms, forgotten):
-    talk = Talk()
+def test_less_than_400_ms_behind_the_wake_word_are_its_end(place, speech_ms, forgotten):
+    talk = talk_at(place)
     talk.wait(1)
     talk.wake()
     first = talk.core.hearing.turn

@@ -246,8 +246,8 @@ def turn_verdict(c: Conversation, event: ev.Event) -> None:
     """How the pause sounds, unless it is over: the next one is judged anew."""
     assert isinstance(event, ev.TurnVerdict)
     ended = c.policy.speech_ended_at
-    if c.hearing is not None and ended is not None and ended <= event.until:
-        c.hearing.finished = event.probability
+    if ended is not None and ended <= event.until:
+        c.the_hearing.finished = event.probability
 
 
 # -- the wake word ----------------------------------------------------------------
