@@ -137,7 +137,16 @@ def end_of_turn() -> list[Row]:
     held = {case: house.hold(configuration) for case, configuration in CASES.items()}
     on, off = (waterfall.turns(held[case].trace) for case in (DEFAULT, DEFAULT + WITHOUT))
     PICTURE.write_text(waterfall.render(*waterfall.typical(on, off)))
-    return [row for case in CASES for row in _figures(case, held[case], held.get(case + WITHOUT))]
+    assert isinstance(house.model, LlamaModel)
+    token_ms = 1000 * _token_s(house.model)
+    return [
+        row
+        for case in CASES
+        for row in (
+            *_figures(case, held[case], held.get(case + WITHOUT)),
+            _thinking(case, held[case], token_ms),
+        )
+    ]
 
 
 def _figures(case: str, held: Held, baseline: Held | None) -> list[Row]:
@@ -165,6 +174,16 @@ def _figures(case: str, held: Held, baseline: Held | None) -> list[Row]:
         _row("questions cut off or not answered", case, "", [held.cut_off + held.unanswered]),
         starved | {"target": "0", "holds": held.starved == 0},
     ]
+
+
+def _thinking(case: str, held: Held, token_ms: float) -> Row:
+    """What is left of the thinking when the turn is over."""
+    waits = [t.llm_first_token_ms for t in held.turns if t.llm_first_token_ms is not None]
+    thinking = _row("decision to first token", case, "ms", waits)
+    if case in TARGETS_MS:
+        thinking["target"] = "<= 2 token times"
+        thinking["holds"] = thinking["p50"] <= 2 * token_ms
+    return thinking
 
 
 def _row(metric: str, case: str, unit: str, values: Sequence[float]) -> Row:
