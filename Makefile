@@ -31,7 +31,7 @@ lint: setup-dev ## style, types and import rules
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-bench: setup-dev ## measure on the real engines (SUITE=core, speak, latency, turn, conversation, footprint)
+bench: setup-dev ## measure on the real engines (SUITE=core, speak, intents, latency, turn, conversation, footprint)
 	@$(BIN)/python -m bench $(SUITE)
 
 soak-core: setup-dev ## a million random events through the conversation machine

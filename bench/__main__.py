@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.rows import Row
 
-SUITES = ("core", "speak", "latency", "turn", "conversation", "footprint")
+SUITES = ("core", "speak", "intents", "latency", "turn", "conversation", "footprint")
 RESULTS = Path(__file__).parent / "results"
 
 

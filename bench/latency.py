@@ -29,18 +29,19 @@ HISTORIES = (0, 4, 12)
 """Exchanges before the question."""
 SCENE = Path(__file__).parent / "scenes" / "questions.yaml"
 PICTURE = Path(__file__).parents[1] / "docs" / "latency.svg"
-ANSWER_TOKENS = 24
-DEFAULT, WITHOUT = "default", "default without speculation"
-AGGRESSIVE, SILENCE = "aggressive", "plain silence without speculation"
+SETTINGS = Settings(llm=Llm(threads=THREADS, max_tokens=24))
+DEFAULT, AGGRESSIVE, SILENCE = "default", "aggressive", "plain silence"
+WITHOUT = " without speculation"
 _OFF = "speculation: {read_ahead: false, answers: 0}\n"
 CASES = {
     DEFAULT: "profile: default\n",
-    WITHOUT: _OFF,
+    DEFAULT + WITHOUT: "profile: default\n" + _OFF,
     AGGRESSIVE: "profile: aggressive\n",
-    SILENCE: _OFF + "turn: {policy: silence}\n",
+    AGGRESSIVE + WITHOUT: "profile: aggressive\n" + _OFF,
+    SILENCE + WITHOUT: "turn: {policy: silence}\n" + _OFF,
 }
-"""What each device is configured with."""
-TARGETS_MS = {DEFAULT: (680, 900), AGGRESSIVE: (350, 900)}
+"""What each device is configured with; the last is what most assistants do."""
+TARGETS_MS = {DEFAULT: (680, 900), AGGRESSIVE: (350, None)}
 """p50 and p95."""
 
 Chat = list[Message]
@@ -56,8 +57,11 @@ def rows() -> list[Row]:
 
 
 def think() -> list[Row]:
-    """Decision to first token, by what was read before: all, all but the question, nothing."""
-    model = Workshop(Settings()).language_model()
+    """Decision to first token, by what was read before: all, all but the question, nothing.
+
+    In processor time of one thread, which does not mind who else wants the cores.
+    """
+    model = Workshop(SETTINGS).language_model()
     assert isinstance(model, LlamaModel)
     token_ms = 1000 * _token_s(model)
     return [
@@ -73,9 +77,9 @@ def _first_tokens(model: LlamaModel, exchanges: int, token_ms: float) -> list[Ro
         if run < RUNS // 2:
             _forget(model)
             cold.append(_first_token_ms(model, chat))
-        model.prefill(chat[:-1], _never)
+        _ask_another(model, chat)
         cached.append(_first_token_ms(model, chat))
-        model.prefill(chat[:-1], _never)
+        _ask_another(model, chat)
         model.prefill(chat, _never)
         ahead.append(_first_token_ms(model, chat))
     tokens = sum(model.count_tokens(message.text) for message in chat)
@@ -100,14 +104,19 @@ def _chat(exchanges: int, run: int) -> Chat:
 
 
 def _first_token_ms(model: LlamaModel, chat: Sequence[Message]) -> float:
-    began = time.perf_counter()
+    began = time.process_time()
     next(iter(model.reply(chat, _never)))
-    return 1000 * (time.perf_counter() - began)
+    return 1000 * (time.process_time() - began)
 
 
 def _token_s(model: LlamaModel) -> float:
-    times = [time.perf_counter() for _ in model.reply(_chat(0, 0), _never)]
+    times = [time.process_time() for _ in model.reply(_chat(0, 0), _never)]
     return float(np.median(np.diff(times)))
+
+
+def _ask_another(model: LlamaModel, chat: Sequence[Message]) -> None:
+    """Leave the conversation in the cache, but not its question."""
+    model.prefill([*chat[:-1], Message("user", "something else")], _never)
 
 
 def _forget(model: LlamaModel) -> None:
@@ -124,22 +133,30 @@ def _never() -> bool:
 
 def end_of_turn() -> list[Row]:
     """End of speech to first audio out, whole device, and where the time went."""
-    settings = Settings(llm=Llm(threads=THREADS, max_tokens=ANSWER_TOKENS))
-    house = House(SCENE, settings)
+    house = House(SCENE, SETTINGS)
     held = {case: house.hold(configuration) for case, configuration in CASES.items()}
-    on, off = (waterfall.turns(held[case].trace) for case in (DEFAULT, WITHOUT))
+    on, off = (waterfall.turns(held[case].trace) for case in (DEFAULT, DEFAULT + WITHOUT))
     PICTURE.write_text(waterfall.render(*waterfall.typical(on, off)))
-    baseline = float(np.median(held[WITHOUT].waits_ms))
-    return [row for case in CASES for row in _figures(case, held[case], baseline)]
+    assert isinstance(house.model, LlamaModel)
+    token_ms = 1000 * _token_s(house.model)
+    return [
+        row
+        for case in CASES
+        for row in (
+            *_figures(case, held[case], held.get(case + WITHOUT)),
+            _thinking(case, held[case], token_ms),
+        )
+    ]
 
 
-def _figures(case: str, held: Held, baseline: float) -> list[Row]:
+def _figures(case: str, held: Held, baseline: Held | None) -> list[Row]:
     response = _row("end of speech to first audio out", case, "ms", held.waits_ms)
-    response["baseline"] = None if case == WITHOUT else baseline
+    response["baseline"] = None if baseline is None else float(np.median(baseline.waits_ms))
     if case in TARGETS_MS:
-        p50, p95 = TARGETS_MS[case]
-        response["target"] = f"p50 <= {p50} ms, p95 <= {p95} ms"
-        response["holds"] = response["p50"] <= p50 and response["p95"] <= p95
+        limits = dict(zip(("p50", "p95"), TARGETS_MS[case], strict=True))
+        limits = {name: limit for name, limit in limits.items() if limit is not None}
+        response["target"] = ", ".join(f"{name} <= {limit} ms" for name, limit in limits.items())
+        response["holds"] = all(response[name] <= limit for name, limit in limits.items())
     deliberate = [
         turn.response_ms - _deliberate_ms(case, turn)
         for turn in held.turns
@@ -159,18 +176,28 @@ def _figures(case: str, held: Held, baseline: float) -> list[Row]:
     ]
 
 
+def _thinking(case: str, held: Held, token_ms: float) -> Row:
+    """What is left of the thinking when the turn is over."""
+    waits = [t.llm_first_token_ms for t in held.turns if t.llm_first_token_ms is not None]
+    thinking = _row("decision to first token", case, "ms", waits)
+    if case in TARGETS_MS:
+        thinking["target"] = "<= 2 token times"
+        thinking["holds"] = thinking["p50"] <= 2 * token_ms
+    return thinking
+
+
 def _row(metric: str, case: str, unit: str, values: Sequence[float]) -> Row:
     return row("latency", f"{metric}, {case}", unit, values)
 
 
 def _deliberate_ms(case: str, turn: TurnRecord) -> float:
     """The silence and the hysteresis that the profile asks for."""
-    profile = PROFILES["aggressive" if case == AGGRESSIVE else "default"]
+    profile = PROFILES["aggressive" if case.startswith(AGGRESSIVE) else "default"]
     policy = Turn(
         **{key.partition(".")[2]: value for key, value in profile.items() if "turn." in key}
     )
     short = len(turn.heard) < SHORT_UTTERANCE
     silence = policy.min_silence_short_utterance_ms if short else policy.min_silence_to_speak_ms
-    if case == SILENCE:
+    if case.startswith(SILENCE):
         return policy.min_silence_to_speak_ms
     return silence + (0 if policy.hysteresis_overlaps_silence else policy.hysteresis_window_ms)

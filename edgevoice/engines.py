@@ -24,6 +24,14 @@ from edgevoice.ports import (
 from edgevoice.settings.schema import Settings
 from edgevoice.stages.echo import EchoControl
 
+TRUSTED_BYTES = 600_000_000
+"""A file of a model with about a billion parameters, at 4 bits each.
+
+The starter model, at 98 MB, is no help: see `bench.intents`.
+"""
+
+TOOLS_TOKENS = 2048
+"""Room for the list of tools, besides the conversation's; the device's own take 1,300."""
 _END_OF_TURN = ("smart-turn-v3.2", "end-of-turn")
 
 
@@ -37,6 +45,8 @@ class Engines:
     recogniser: Recogniser
     model: LanguageModel
     synthesiser: Synthesiser
+    model_uses_tools: bool = False
+    """Whether the language model is to know of the tools."""
     end_of_turn: EndOfTurn | None = None
     """None where ``turn.policy`` has no use for one."""
 
@@ -62,6 +72,7 @@ class Workshop:
                 recogniser=recogniser.result(),
                 model=model.result(),
                 synthesiser=voice.result(),
+                model_uses_tools=self.model_uses_tools,
                 end_of_turn=end_of_turn.result(),
             )
 
@@ -133,7 +144,8 @@ class Workshop:
         threads = llm.threads or (cores - 1 if cores > 2 else cores)
         return LlamaModel(
             self._path(llm.model, "llm"),
-            context_tokens=self._settings.history.context_tokens,
+            context_tokens=self._settings.history.context_tokens
+            + (TOOLS_TOKENS if self.model_uses_tools else 0),
             threads=threads,
             # While the user speaks they do so in any case.
             threads_ahead=max(1, min(threads, cores - 1)),
@@ -141,6 +153,14 @@ class Workshop:
             temperature=llm.temperature,
             repeat_penalty=llm.repeat_penalty,
         )
+
+    @property
+    def model_uses_tools(self) -> bool:
+        """Whether the language model is trusted with the tools."""
+        llm = self._settings.llm
+        if llm.tools != "auto":
+            return llm.tools == "on"
+        return self._path(llm.model, "llm").stat().st_size >= TRUSTED_BYTES
 
     def synthesiser(self) -> Synthesiser:
         """The voice."""

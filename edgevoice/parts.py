@@ -15,6 +15,7 @@ from edgevoice.errors import EngineError
 from edgevoice.ports import (
     EndOfTurn,
     LanguageModel,
+    Offer,
     Recogniser,
     Resampler,
     SpeechDetector,
@@ -44,11 +45,14 @@ class Parts:
         post: Post,
         play: Play,
         resampler: Callable[[int, int], Resampler],
+        offers: Callable[[], Sequence[Offer]] = tuple,
     ) -> None:
         self.settings = settings
         self._post = post
         self._play = play
         self._resampler = resampler
+        self._offers = offers
+        """The tools of the moment, for a language model that is trusted with them."""
         self.recognise = Part(
             self._recognising(engines.recogniser),
             lambda: self._recognising(self._workshop.recogniser()),
@@ -65,9 +69,11 @@ class Parts:
             ),
         )
         self.think = Part(
-            self._thinking(engines.model),
-            lambda: self._thinking(self._workshop.language_model()),
-            lambda reason: self._thinking(NoModel(reason)),
+            self._thinking(engines.model, engines.model_uses_tools),
+            lambda: self._thinking(
+                self._workshop.language_model(), self._workshop.model_uses_tools
+            ),
+            lambda reason: self._thinking(NoModel(reason), False),
         )
         self.speak = Part(
             self._speaking(engines.synthesiser),
@@ -111,7 +117,9 @@ class Parts:
     def _judging(self, judge: EndOfTurn | None) -> JudgeEndStage:
         return JudgeEndStage(self._post, judge)
 
-    def _thinking(self, model: LanguageModel) -> Think:
+    def _thinking(self, model: LanguageModel, uses_tools: bool) -> Think:
+        if uses_tools:
+            model.tools = self._offers()
         return Think(self._post, model)
 
     def _speaking(self, synthesiser: Synthesiser) -> Speak:
@@ -128,6 +136,8 @@ class NoModel:
 
     The core asks again, excuses itself, and has the model built anew the next time.
     """
+
+    tools: Sequence[Offer] = ()
 
     def __init__(self, reason: str) -> None:
         self._reason = reason

@@ -56,4 +56,6 @@ forget_service() {
 purge_system() {
     rm -rf /etc/edgevoice $state /var/cache/edgevoice
     ! getent passwd edgevoice >/dev/null || userdel edgevoice
+    # userdel leaves a group that has other members, such as the device's owner.
+    ! getent group edgevoice >/dev/null || groupdel edgevoice
 }

@@ -29,7 +29,6 @@ from tempfile import gettempdir
 import numpy as np
 
 from bench.turn.sound import (
-    Pause,
     Spoken,
     Utterance,
     audible,
@@ -158,15 +157,17 @@ _TAKES = 2
 _WORDS_A_PAUSE = 5
 _LEAST_WORD = RATE // 10
 """What the recogniser finds in less at the end is a breath."""
+_TAIL = RATE // 5
+"""A word may ring on for so long after the recogniser has it."""
 
 
 def utterances(seed: int = SEED) -> list[Utterance]:
     """All of the material."""
-    random = np.random.default_rng(seed)
-    spoken = [*_fluent(random), *_written(random), *_people(random)]
+    places, rooms = np.random.default_rng(seed).spawn(2)
+    spoken = [*_fluent(places), *_written(places), *_people(places)]
     return [
-        in_room(each, LEVELS_DB[n % 3], NOISE_DB[n // 3 % 3], random)
-        for n, each in enumerate(spoken)
+        in_room(each, LEVELS_DB[n % 3], NOISE_DB[n // 3 % 3], room)
+        for n, (each, room) in enumerate(zip(spoken, rooms.spawn(len(spoken)), strict=True))
     ]
 
 
@@ -230,14 +231,20 @@ def _people(random: np.random.Generator) -> Iterator[Spoken]:
         return
     for name, start, end in PEOPLE:
         whole = read_wav(folder / name, RATE)[int(start * RATE) : int(end * RATE)]
-        first, last = audible(whole)
-        signal = whole[first:last]
-        pauses = tuple(Pause("person", a, b) for a, b in gaps(signal))
-        yield Spoken(name, signal, pauses)
-        words = _words_of(signal)
+        signal, words = _speech_of(whole)
+        yield Spoken(name, signal, gaps(words, "person"))
         for _ in range(_TAKES if len(words) > 2 else 0):
             places = places_apart(len(words), 1 + len(words) // _WORDS_A_PAUSE, random)
             yield Spoken(name, *pause_after(signal, words, places, "person, cut", random))
+
+
+def _speech_of(recording: Signal) -> tuple[Signal, list[SpokenWord]]:
+    """From the first sound to the last word; what follows is a breath or a hand on the table."""
+    first, last = audible(recording)
+    signal = recording[first:last]
+    words = _words_of(signal)
+    spoken = signal[: words[-1].end + _TAIL] if words else signal
+    return spoken[: audible(spoken)[1]], words
 
 
 def _words_of(signal: Signal) -> list[SpokenWord]:

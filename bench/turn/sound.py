@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -82,12 +83,14 @@ def places_apart(words: int, count: int, random: np.random.Generator) -> list[in
     return sorted(chosen)
 
 
-def gaps(signal: Signal) -> list[tuple[int, int]]:
-    """The silences of `PAUSES_S` in a recording."""
-    loud = _loud(signal)
-    wide = np.flatnonzero(np.diff(loud) > PAUSES_S[0] * RATE)
-    found = [(int(loud[g]) + 1, int(loud[g + 1])) for g in wide]
-    return [(a, b) for a, b in found if b - a <= PAUSES_S[1] * RATE]
+def gaps(words: Sequence[SpokenWord], kind: str) -> tuple[Pause, ...]:
+    """The pauses of `PAUSES_S` between words, whatever else is heard in them."""
+    low, high = (int(s * RATE) for s in PAUSES_S)
+    return tuple(
+        Pause(kind, before.end, after.start)
+        for before, after in pairwise(words)
+        if low <= after.start - before.end <= high
+    )
 
 
 def audible(signal: Signal) -> tuple[int, int]:

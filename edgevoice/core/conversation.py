@@ -34,7 +34,7 @@ from edgevoice.core.stability import StabilityTracker
 from edgevoice.core.table import TABLE, TIMEOUTS, Cause, Place, may_move
 from edgevoice.core.timers import Timer, Timers
 from edgevoice.core.tuning import Tuning
-from edgevoice.core.turn import Answer, Kind, Utterance
+from edgevoice.core.turn import Answer, Kind, Ring, Utterance
 
 KEPT_TRANSITIONS = 20
 """How many transitions are remembered for the owner (CON-003)."""
@@ -102,6 +102,8 @@ class Conversation:
         self.judge: Judge | None = None
         self.questions: deque[str] = deque()
         self.announcements: deque[str] = deque()
+        self.rings: deque[Ring] = deque()
+        """Timers and alarms that are due; the first of them rings in every pause."""
         self.check_ins = 0
         self.engaged = False
         """Somebody has spoken to the device since it was last at rest."""
@@ -184,6 +186,7 @@ class Conversation:
             label=self.lexicon.labels[self.place],
             retries=self.answer.retries if self.answer else 0,
             pending=("announcement",) * len(self.announcements)
+            + ("alarm",) * len(self.rings)
             + ("question",) * len(self.questions),
         )
 

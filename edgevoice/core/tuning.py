@@ -239,6 +239,9 @@ class Timeouts:
     )
     held_s: float = knob(1.5, "HELD at most, then the answer goes on.", unit="s", ge=0.2, le=10)
     interrupted_s: float = knob(0.05, "INTERRUPTED, then LISTENING.", unit="s", ge=0, le=0.4)
+    ring_s: float = knob(
+        120.0, "A timer or alarm that nobody stops rings for so long.", unit="s", ge=1, le=3600
+    )
     suspended_s: float = knob(30.0, "SUSPENDED, then RECOVERING.", unit="s", ge=1, le=3600)
     recovering_s: float = knob(30.0, "RECOVERING, then FAULTED.", unit="s", ge=1, le=3600)
     faulted_s: float = knob(10.0, "FAULTED, then a new start.", unit="s", ge=1, le=3600)

@@ -229,7 +229,8 @@ def _answer(model: LanguageModel, messages: Sequence[Message]) -> tuple[float, f
     first = time.perf_counter() - began
     text += islice(answer, _TOKENS)
     rest = time.perf_counter() - began - first
-    return first, model.count_tokens("".join(text[1:])) / rest
+    words = (piece for piece in text[1:] if isinstance(piece, str))  # it was given no tools
+    return first, model.count_tokens("".join(words)) / rest
 
 
 def _lateness(microphone: Microphone, period_ms: int) -> Figure | None:

@@ -134,6 +134,7 @@ def test_an_upgrade_keeps_it_switched_off(appliance, installed):
 
 
 def test_a_removal_leaves_configuration_and_models(appliance, installed):
+    ok(appliance, "gpasswd --add nobody edgevoice")
     ok(appliance, "dpkg --remove edgevoice")
     assert service(appliance) == "inactive"
     assert ok(appliance, f"cat {CONFIG}") == OURS
@@ -161,6 +162,7 @@ def make(machine: Machine, what: str = "install") -> str:
 
 
 def test_make_install_brings_it_up(appliance, made):
+    ok(appliance, "gpasswd --add nobody edgevoice")
     assert "done, but it does not listen yet" in made  # there is no microphone
     assert service(appliance) == "activating"
     assert ok(appliance, "systemctl is-enabled edgevoice") == "enabled\n"

@@ -64,6 +64,13 @@ GERMAN = Lexicon(
         stop, stopp, halt, hör auf, aufhören, abbrechen, brich ab, brich das ab, abbruch, genug,
         vergiss es, lass es, lass das, bitte aufhören, bitte abbrechen, egal
     """),
+    strays=frozenset(),
+    silencers=phrase_set("""
+        stopp den wecker, stopp den alarm, stopp den timer, mach aus, mach das aus, mach ihn aus,
+        schalte ihn aus, schalt ihn aus, wecker aus, alarm aus, timer aus, mach den wecker aus,
+        mach den alarm aus, mach den timer aus, sei still, sei leise, ruhe, aus, ich bin wach,
+        ich bin auf, ich komme
+    """),
     closings=phrase_set("""
         danke, danke schön, dankeschön, danke sehr, vielen dank, nein danke, tschüss, tschüs, ciao,
         auf wiedersehen, auf wiederhören, gute nacht, bis bald, bis später, bis dann, mach's gut,
@@ -134,6 +141,7 @@ GERMAN = Lexicon(
                 "Ich kann gerade nicht nachdenken, aber Timer, Uhrzeit, Lautstärke "
                 "und Stopp gehen noch."
             ),
+            "tool_failed": "Entschuldigung, das hat nicht geklappt.",
             "summary": "Bisher in diesem Gespräch:",
         }
     ),

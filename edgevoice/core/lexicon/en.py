@@ -62,6 +62,13 @@ ENGLISH = Lexicon(
         stop, stop it, stop that, please stop, stop please, cancel, cancel it, cancel that,
         please cancel, abort, quit, enough, never mind, nevermind, forget it, leave it
     """),
+    strays=frozenset({"the"}),
+    silencers=phrase_set("""
+        stop the alarm, stop the timer, stop ringing, turn it off, turn off the alarm,
+        turn the alarm off, turn off the timer, turn the timer off, switch it off, shut up,
+        be quiet, quiet, silence, off, i'm up, i am up, i'm awake, i am awake, i heard you,
+        i hear you
+    """),
     closings=phrase_set("""
         thank you, thanks, thank you very much, thanks a lot, many thanks, no thank you, no thanks,
         goodbye, good bye, bye, bye bye, good night, see you, see you later, see you soon,
@@ -147,6 +154,7 @@ ENGLISH = Lexicon(
             "unavailable": (
                 "I can't think right now, but timers, the time, the volume and stop still work."
             ),
+            "tool_failed": "Sorry, that did not work.",
             "summary": "Earlier in this conversation:",
         }
     ),

@@ -79,8 +79,12 @@ class Lexicon:
     short_answers: frozenset[str]
     """Complete utterances however short they are ("yes", "why")."""
     number_words: frozenset[str]
+    strays: frozenset[str]
+    """What the recogniser makes of the end of the wake phrase, in front of what is said next."""
     stop_phrases: frozenset[str]
     """Each as a whole utterance ends what the device is busy with ("cancel that")."""
+    silencers: frozenset[str]
+    """Each as a whole utterance stops a timer or an alarm that rings ("turn it off")."""
     closings: frozenset[str]
     """They end the conversation ("thank you", "never mind")."""
     open_endings: frozenset[str]
@@ -132,6 +136,7 @@ class Lexicon:
     phrases: Mapping[str, str]
     """What else the device says of its own accord: ``no_answer`` is the apology,
     ``unavailable`` stands for an answer while the language model cannot be had,
+    ``tool_failed`` for one that a tool should have given,
     ``summary`` goes above the condensed part of a conversation in the prompt."""
     labels: Mapping[Place, str]
     """What a display shows for each place."""
@@ -155,6 +160,12 @@ class Lexicon:
     def stops(self, text: str) -> bool:
         """Whether the whole utterance calls off what the device is busy with."""
         return _made_of(words(text), self.stop_phrases, self._noise)
+
+    def silences(self, text: str) -> bool:
+        """Whether the whole utterance is meant for an alarm that rings."""
+        return _made_of(
+            words(text), self.silencers | self.stop_phrases | self.closings, self._noise
+        )
 
     def is_short_answer(self, text: str) -> bool:
         """Whether it is complete as it stands: yes, no, a number, a one-word order."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.policy import Blocker, TurnDecision, TurnState
 from edgevoice.core.rules import speculation, steps
 from edgevoice.core.rules.ending import act
+from edgevoice.core.rules.ringing import is_ringing
 from edgevoice.core.rules.silence import cancel_answer, commit, hold
 from edgevoice.core.rules.utterance import begin_utterance
 from edgevoice.core.table import Cause, Place
@@ -64,6 +67,7 @@ def _flush(c: Conversation, heard: Utterance) -> None:
     if heard.called and ended is not None and ended - heard.since < tail:
         c.why = f"end of the wake phrase: {(ended - heard.since) * 1000 // ev.RATE} ms"
         begin_utterance(c, ended)
+        c.the_hearing.addressed = True
     else:
         _ask_for_last_word(c, heard)
 
@@ -193,19 +197,30 @@ def frame_while_interrupted(c: Conversation, event: ev.Event) -> None:
 
 def _take(c: Conversation, event: ev.Event) -> Utterance:
     assert isinstance(event, ev.Transcript)
-    c.the_hearing.take(event)
-    return c.the_hearing
+    heard = c.the_hearing
+    heard.take(_without_wake_phrase(c, event) if heard.called else event)
+    return heard
+
+
+def _without_wake_phrase(c: Conversation, event: ev.Transcript) -> ev.Transcript:
+    """What is left of it comes up as a word of its own: "the stop", which stops nothing."""
+    first, _, rest = event.text.partition(" ")
+    if first not in c.lexicon.strays:
+        return event
+    return replace(event, text=rest, words=event.words[1:])
 
 
 def transcript(c: Conversation, event: ev.Event) -> None:
     """More words; after the button's release the final is the end of the turn."""
     heard = _take(c, event)
-    if heard.released and heard.final:
+    if c.rings and c.lexicon.silences(heard.text):
+        steps.stop_ringing(c, Cause.USER_STOP)
+    elif heard.released and heard.final:
         if heard.text:
             steps.end_turn(c, Cause.BUTTON_RELEASED)
         else:
             steps.go_idle(c, Cause.USER_SILENT)
-    else:
+    elif not is_ringing(c):
         speculation.follow(c, heard)
 
 
@@ -258,12 +273,16 @@ def _called(c: Conversation, event: ev.Event) -> ev.WakeHeard | None:
     return event if "wake_word" in c.tuning.activation else None
 
 
+def _mark_called(c: Conversation) -> None:
+    c.the_hearing.called = c.the_hearing.addressed = True
+
+
 def wake(c: Conversation, event: ev.Event) -> None:
     """Hands-free listening begins right after the phrase, whatever else was asked before."""
     if heard := _called(c, event):
         cancel_answer(c)
         steps.greet(c, Cause.WAKE_DETECTED, heard.end)
-        c.the_hearing.called = True
+        _mark_called(c)
 
 
 def wake_again(c: Conversation, event: ev.Event) -> None:
@@ -273,9 +292,9 @@ def wake_again(c: Conversation, event: ev.Event) -> None:
         return
     cancel_answer(c)
     begin_utterance(c, heard.end)
-    c.the_hearing.called = True
+    _mark_called(c)
     if c.place is Place.LISTENING:
-        c.timers.clear(Timer.PATIENCE, Timer.RELEASED)
+        c.timers.clear(Timer.PATIENCE, Timer.RELEASED, Timer.RING)
         c.after(c.tuning.timeouts.listening_s, Timer.PLACE)
         c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
 
@@ -285,4 +304,4 @@ def wake_while_speaking(c: Conversation, event: ev.Event) -> None:
     if heard := _called(c, event):
         c.why = f"commit by wake_word ({heard.score:.2f})"
         commit(c, Cause.WAKE_DETECTED, heard.end)
-        c.the_hearing.called = True
+        _mark_called(c)

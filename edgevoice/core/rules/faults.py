@@ -27,7 +27,8 @@ _REST_RETRY_S = 10.0
 def fault(c: Conversation, event: ev.Event) -> None:
     """Each kind has its own way; too many of one kind open the breaker.
 
-    A model that will be asked again has not failed yet.
+    A model that will be asked again has not failed yet.  Without one there is
+    still all that needs none, so its breaker only ends the patience with it.
     """
     assert isinstance(event, ev.Fault)
     if _is_of_draft(c, event):
@@ -36,7 +37,7 @@ def fault(c: Conversation, event: ev.Event) -> None:
         c.stale += 1
     elif event.fatal:
         _give_up(c, Cause.ERROR, event.kind, fatal=True)
-    elif not _will_be_retried(c, event) and c.breakers[event.kind].fault(c.now):
+    elif _opens_breaker(c, event) and event.kind is not ev.FaultKind.LLM:
         _remember(c, event)
         _give_up(c, Cause.BREAKER_OPEN, event.kind, fatal=False)
     else:
@@ -47,6 +48,10 @@ def _is_of_draft(c: Conversation, event: ev.Fault) -> bool:
     """Whether nobody has noticed yet: it will be asked again when it is wanted."""
     quiet = not event.fatal and event.kind is not ev.FaultKind.ENGINE
     return quiet and c.draft is not None and event.turn == c.draft.turn
+
+
+def _opens_breaker(c: Conversation, event: ev.Fault) -> bool:
+    return not _will_be_retried(c, event) and c.breakers[event.kind].fault(c.now)
 
 
 def _is_stale(c: Conversation, event: ev.Fault) -> bool:

@@ -8,10 +8,13 @@ from edgevoice.core.bargein import just_spoken
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.rules import steps
 from edgevoice.core.rules.ending import act, finish, listen_on
+from edgevoice.core.rules.ringing import is_ringing, wait_for_words
 from edgevoice.core.rules.silence import cancel_answer, settle_closing
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
 from edgevoice.core.turn import Answer
+
+_PAUSES = (Place.IDLE, Place.LISTENING)
 
 
 def _add_speech(c: Conversation, event: ev.PieceBuffered) -> Answer | None:
@@ -44,6 +47,9 @@ def speech_buffered(c: Conversation, event: ev.Event) -> None:
         return
     if c.place is Place.LISTENING and c.hearing is not None and c.hearing.text:
         cancel_answer(c)
+    elif c.place in _PAUSES and is_ringing(c) and c.policy.speaking:
+        cancel_answer(c)
+        wait_for_words(c)
     else:
         steps.start_speaking(c, answer)
 

@@ -19,6 +19,7 @@ from edgevoice.core.lexicon import words
 from edgevoice.core.policy import Blocker, TurnDecision
 from edgevoice.core.rules import steps
 from edgevoice.core.rules.mind import nothing_to_say
+from edgevoice.core.rules.ringing import is_ringing
 from edgevoice.core.rules.tools import tool_called
 from edgevoice.core.rules.utterance import drop_draft, read_ahead
 from edgevoice.core.table import Cause
@@ -71,7 +72,9 @@ def _only_time_is_missing(c: Conversation, heard: Utterance, decision: TurnDecis
 
 
 def _is_worth_a_draft(c: Conversation, heard: Utterance) -> bool:
-    """Whether the model would be asked, and it has not been in vain too often."""
+    """Whether it would be answered, and the model has not been asked in vain too often."""
+    if is_ringing(c):
+        return False
     if heard.drafts >= c.tuning.speculation.answers or heard.released or not heard.text:
         return False
     if c.answer is not None or c.closing is not None:
