@@ -99,28 +99,36 @@ def survivors(alive: list[Mutant], reasons: dict[str, str]) -> Iterator[str]:
     for module, group in groupby(alive, key=lambda mutant: mutant.module):
         yield f"\n### {module}\n"
         for line in sorted({mutant.line() for mutant in group}):
-            yield f"- {line} — {reasons.get(line, UNJUDGED)}"
+            yield f"- {line} — {reasons.pop(line, UNJUDGED)}"
 
 
-def page(found: list[Mutant], alive: list[Mutant]) -> str:
-    """All of `docs/mutants.md`."""
+def page(found: list[Mutant], alive: list[Mutant], untried: int) -> Iterator[str]:
+    """All of `docs/mutants.md`; judgements of what was not tried again are kept."""
     reasons = dict(_JUDGED_LINE.findall(PAGE.read_text(encoding="utf-8")))
-    listed = survivors(alive, reasons)
-    return "\n".join((_INTRODUCTION, *table(found), "\n## What survives, and why", *listed, ""))
+    yield from (_INTRODUCTION, *table(found), "")
+    if untried:
+        yield f"The run was stopped: {untried} mutants have not been tried yet.\n"
+    yield from ("## What survives, and why", *survivors(alive, reasons))
+    if untried and reasons:
+        yield "\n### Judged before and not tried again yet\n"
+        yield from (f"- {line} — {reason}" for line, reason in reasons.items())
 
 
 def main() -> int:
     """Write the page."""
-    found = [mutant for mutant in mutants() if mutant.status != _UNTRIED]
+    made = list(mutants())
+    found = [mutant for mutant in made if mutant.status != _UNTRIED]
     if not found:
         sys.exit("no mutant was run: make mutants")
     tried = [mutant for mutant in found if mutant.status != _REFUSED]
     alive = sorted((m for m in tried if m.status not in _DEAD), key=lambda m: m.module)
-    text = page(found, alive)
+    untried = len(made) - len(found)
+    text = "\n".join((*page(found, alive, untried), ""))
     PAGE.write_text(text, encoding="utf-8")
     print(*table(found), sep="\n")
-    print(f"{len(alive)} survived, {text.count(UNJUDGED)} of them not judged: {PAGE.name}")
-    return int(UNJUDGED in text or len(alive) > (1 - WANTED) * len(tried))
+    unjudged = text.count(UNJUDGED)
+    print(f"{untried} not tried, {len(alive)} survived, {unjudged} of them not judged: {PAGE.name}")
+    return int(untried > 0 or unjudged > 0 or len(alive) > (1 - WANTED) * len(tried))
 
 
 if __name__ == "__main__":
