@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.rows import Row
 
-SUITES = ("core", "speak", "latency", "conversation", "footprint", "duplex")
+SUITES = ("core", "speak", "intents", "latency", "turn", "conversation", "footprint", "duplex")
 RESULTS = Path(__file__).parent / "results"
 
 

@@ -41,7 +41,7 @@ def rows() -> list[Row]:
     reports = [json.loads((out / "report.json").read_text()) for out in outs]
     turns = [turn for report in reports for turn in report["turns"]]
     waits = [
-        wait for out, report in zip(outs, reports, strict=True) for wait in waits_of(out, report)
+        wait for out, report in zip(outs, reports, strict=True) for wait in _waits(out, report)
     ]
     response = row("conversation", "end of speech to first audio out", "ms", waits)
     response |= {"target": "p50 <= 680 ms, p95 <= 900 ms"}
@@ -49,17 +49,10 @@ def rows() -> list[Row]:
     return [response, *_device_figures(turns), *_footprint(reports)]
 
 
-def hold(scene: Path | None = None, settings: str = "") -> Path:
-    """Hold the demo conversation once, or that of ``scene``; the directory it was left in.
-
-    ``settings`` is the text of a configuration, the defaults when it is empty.
-    """
+def hold() -> Path:
+    """Hold the demo conversation once; the directory it was left in."""
     out = Path(mkdtemp(prefix="edgevoice-bench-"))
-    configuration = out / "edgevoice.yaml"
-    configuration.write_text(settings)
     command = [sys.executable, "-m", "edgevoice", "demo", "--out", str(out)]
-    command += ["--config", str(configuration)]
-    command += ["--scene", str(scene)] if scene else []
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return out
 
@@ -92,7 +85,7 @@ def _footprint(reports: list[dict[str, Any]]) -> list[Row]:
     ]
 
 
-def waits_of(out: Path, report: dict[str, Any]) -> list[float]:
+def _waits(out: Path, report: dict[str, Any]) -> list[float]:
     """Milliseconds from the end of each line that wants an answer to that answer."""
     with wave.open(str(out / "conversation.wav")) as file:
         both = np.frombuffer(file.readframes(file.getnframes()), np.int16).reshape(-1, 2)

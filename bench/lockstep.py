@@ -197,10 +197,13 @@ class Device:
         self.now = self.steps * STEP_S
         self.played.append(_digital(leaving))
         self.heard.append(heard)
-        self._mic.callback(heard, self.now + self._error())
-        self.capture.idle()
+        self._hear(heard)
         self.play.idle()
         self._drive()
+
+    def _hear(self, block: Samples) -> None:
+        self._mic.callback(block, self.now + self._error())
+        self.capture.idle()
 
     @property
     def speaking(self) -> bool:

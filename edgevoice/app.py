@@ -9,7 +9,6 @@ each stage through its own inbox.
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 import threading
@@ -17,6 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -34,6 +34,7 @@ from edgevoice.runtime.supervisor import HUNG_AFTER_S, Supervisor
 from edgevoice.runtime.watchdog import Counter
 from edgevoice.settings.effects import Changes, changes
 from edgevoice.settings.schema import Settings, tuning
+from edgevoice.skillset import Skills
 from edgevoice.stages.capture import Capture, MicrophoneOrder, Reference
 from edgevoice.stages.listen import Listen
 from edgevoice.stages.play import Play
@@ -41,6 +42,8 @@ from edgevoice.stages.recognise import RecogniseStage
 from edgevoice.stages.soundcheck import SoundCheck, SoundCounts
 from edgevoice.stages.speak import Speak
 from edgevoice.stages.think import Think
+from edgevoice.stages.tools import Tools
+from edgevoice.stages.understand import Understand
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +77,23 @@ class Watcher(Protocol):
         """Something worth a line; never words that were said."""
 
 
+class SkillsDevice:
+    """The device as skills see it: `edgevoice.ports.Device`."""
+
+    def __init__(self, play: Play) -> None:
+        self._play = play
+        self.last_answer = ""
+
+    @property
+    def volume(self) -> int:
+        """Loudness of the voice, 0 to 100."""
+        return round(100 * self._play.volume)
+
+    @volume.setter
+    def volume(self, percent: int) -> None:
+        self._play.volume = percent / 100
+
+
 class _Thread(Protocol):
     def start(self) -> None: ...
 
@@ -81,7 +101,10 @@ class _Thread(Protocol):
 
 
 class EdgeVoice:
-    """The assistant, whole.  Use as a context manager: it runs inside."""
+    """The assistant, whole.  Use as a context manager: it runs inside.
+
+    ``state`` is the directory for what survives a restart (None: the daemon's own).
+    """
 
     def __init__(
         self,
@@ -90,6 +113,7 @@ class EdgeVoice:
         engines: Engines,
         watchers: Sequence[Watcher] = (),
         recorder: Callable[[Conversation], Recorder] | None = None,
+        state: Path | None = None,
         hung_after_s: float = HUNG_AFTER_S,
     ) -> None:
         from edgevoice.adapters.follower import ClockFollower
@@ -109,7 +133,13 @@ class EdgeVoice:
         post = self.driver.post
         reference = Reference()
         self.play = Play(post, world.speaker, reference, settings.audio.volume / 100)
-        self._parts = Parts(settings, engines, post, self.play, SoxrResampler)
+        self._device = SkillsDevice(self.play)
+        self.skills = Skills(settings, self._device, post, state)
+        self.tools = Tools(post, self.skills)
+        self._parts = Parts(
+            settings, engines, post, self.play, SoxrResampler, lambda: self.skills.offers
+        )
+        self.understand = Understand(post, self.skills, lambda c: self.think.post(c))
         self.capture = Capture(
             post,
             world.microphone,
@@ -139,7 +169,12 @@ class EdgeVoice:
             threads: tuple[_Thread, ...] = (
                 self.driver,
                 self.play,
-                *self._parts.by_name.values(),
+                self._parts.speak,
+                self._parts.think,
+                self.understand,
+                self._parts.judge_end,
+                self._parts.recognise,
+                self._parts.listen,
                 self.capture,
                 self._supervisor,
             )
@@ -149,6 +184,9 @@ class EdgeVoice:
             self._wait_for_sound()
             self._world.button.start(self._pressed, self._released)
             stack.callback(self._world.button.close)
+            stack.callback(self.tools.stop)
+            self.skills.start()
+            stack.callback(self.skills.stop)
             self._closing = stack.pop_all()
         self.post(ev.Ready(time.monotonic()))
         return self
@@ -217,18 +255,26 @@ class EdgeVoice:
 
         Engines that they change are built again when nobody talks.  The keys that take a
         restart are in the result.  Raises `edgevoice.errors.ModelError` when a model that
-        they name is missing: then nothing has changed.
+        they name is missing, and `edgevoice.errors.ConfigError` when a tool is broken: then
+        nothing has changed.
         """
         with self._reloading:
             changed = changes(self.settings, settings)
-            Workshop(settings).require(changed.parts)
+            workshop = Workshop(settings)
+            workshop.require(changed.parts)
+            skills = self.skills.kit(settings)
+            skills.warm_up()
+            self.skills.use(skills)
             self._parts.settings = settings
             self._parts.set_wake_word(settings.wake_word)
             self._earcons = settings.audio.earcons
             if "audio.volume" in changed.at_once:  # else it stays as it was said
                 self.play.volume = settings.audio.volume / 100
             self.post(ev.Retuned(time.monotonic(), tuning(settings)))
-            self._supervisor.renew(changed.parts, self._at_rest)
+            parts = {*changed.parts}
+            if "tools" in changed.at_once and workshop.model_uses_tools:
+                parts.add("think")  # it is told of the tools when it is built
+            self._supervisor.renew(sorted(parts), self._at_rest)
         return changed
 
     def post(self, event: ev.Event) -> bool:
@@ -273,14 +319,15 @@ class EdgeVoice:
             cmd.Recognise: recognise,
             cmd.FlushRecogniser: recognise,
             cmd.StopRecognising: recognise,
+            cmd.JudgeEnd: lambda c: self._parts.judge_end.stage.post(c),
             cmd.SetMicrophone: lambda c: capture.post(
                 MicrophoneOrder.OPEN if c.open else MicrophoneOrder.CLOSE
             ),
-            cmd.Generate: lambda c: self.think.post(c),
+            cmd.Generate: self.understand.post,
             cmd.Prefill: lambda c: self.think.post(c),
-            cmd.CancelGeneration: lambda c: self.think.cancel(c.turn),
-            cmd.RunTool: self._no_such_tool,
-            cmd.CancelTool: lambda c: None,
+            cmd.CancelGeneration: self._stop_thinking,
+            cmd.RunTool: self.tools.run,
+            cmd.CancelTool: self.tools.cancel,
             cmd.Synthesise: lambda c: self.speak.post(c),
             cmd.EndSpeech: lambda c: self.speak.post(c),
             cmd.CancelSynthesis: lambda c: self.speak.cancel(c.turn),
@@ -288,7 +335,8 @@ class EdgeVoice:
             cmd.HoldPlayback: lambda c: play.hold(c.turn),
             cmd.ResumePlayback: lambda c: play.resume(c.turn, c.position),
             cmd.DropPlayback: lambda c: play.drop(c.turn),
-            cmd.PlayEarcon: lambda c: play.chime(c.name) if self._earcons else None,
+            cmd.PlayEarcon: lambda c: play.chime(c.name) if self._is_heard(c.name) else None,
+            cmd.RingOver: self.skills.ring_over,
             cmd.Transition: self._moved,
             cmd.TurnRecord: self._turn_over,
             cmd.Refused: lambda c: self._notice("refused", place=c.place.value, event=c.event),
@@ -298,10 +346,13 @@ class EdgeVoice:
             cmd.Exit: self._exit,
         }
 
-    def _no_such_tool(self, command: cmd.RunTool) -> None:
-        """No skill is installed: the model is told so."""
-        result = json.dumps({"error": f"there is no tool named {command.name}"})
-        self.post(ev.ToolDone(time.monotonic(), command.turn, command.call, result))
+    def _stop_thinking(self, command: cmd.CancelGeneration) -> None:
+        self.understand.cancel(command.turn)
+        self.think.cancel(command.turn)
+
+    def _is_heard(self, earcon: str) -> bool:
+        """An alarm is no ornament: it sounds whatever the owner thinks of the other sounds."""
+        return self._earcons or earcon == "alarm"
 
     def _moved(self, transition: cmd.Transition) -> None:
         self.listen.device_speaks = transition.target.state is State.SPEAKING
@@ -314,6 +365,8 @@ class EdgeVoice:
             watcher.moved(transition)
 
     def _turn_over(self, record: cmd.TurnRecord) -> None:
+        if record.heard and record.answered:
+            self._device.last_answer = record.answered
         for watcher in self._watchers:
             watcher.turn_over(record)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edgevoice.ports import (
+    EndOfTurn,
     LanguageModel,
     Recogniser,
     SpeechDetector,
@@ -23,10 +24,20 @@ from edgevoice.ports import (
 from edgevoice.settings.schema import Settings
 from edgevoice.stages.echo import EchoControl
 
+TRUSTED_BYTES = 600_000_000
+"""A file of a model with about a billion parameters, at 4 bits each.
+
+The starter model, at 98 MB, is no help: see `bench.intents`.
+"""
+
+TOOLS_TOKENS = 2048
+"""Room for the list of tools, besides the conversation's; the device's own take 1,300."""
+_END_OF_TURN = ("smart-turn-v3.2", "end-of-turn")
+
 
 @dataclass
 class Engines:
-    """One of each."""
+    """One of each that is needed."""
 
     echo: EchoControl
     detector: SpeechDetector
@@ -34,6 +45,10 @@ class Engines:
     recogniser: Recogniser
     model: LanguageModel
     synthesiser: Synthesiser
+    model_uses_tools: bool = False
+    """Whether the language model is to know of the tools."""
+    end_of_turn: EndOfTurn | None = None
+    """None where ``turn.policy`` has no use for one."""
 
 
 class Workshop:
@@ -49,6 +64,7 @@ class Workshop:
             model = pool.submit(self.language_model)
             voice = pool.submit(self.synthesiser)
             wake = pool.submit(self.wake)
+            end_of_turn = pool.submit(self.end_of_turn)
             return Engines(
                 echo=self.echo(),
                 detector=self.detector(),
@@ -56,6 +72,8 @@ class Workshop:
                 recogniser=recogniser.result(),
                 model=model.result(),
                 synthesiser=voice.result(),
+                model_uses_tools=self.model_uses_tools,
+                end_of_turn=end_of_turn.result(),
             )
 
     def require(self, parts: Sequence[str]) -> None:
@@ -67,8 +85,11 @@ class Workshop:
             "think": (settings.llm.model, "llm"),
             "speak": (settings.tts.voice, "tts"),
         }
+        if settings.turn.judges_sound:
+            named["judge_end"] = _END_OF_TURN
         for part in parts:
-            self._path(*named[part])
+            if part in named:
+                self._path(*named[part])
 
     def echo(self) -> EchoControl:
         """Echo cancellation, or none."""
@@ -105,6 +126,14 @@ class Workshop:
 
         return VoskRecogniser(self._path(self._settings.recogniser.model, "asr"))
 
+    def end_of_turn(self) -> EndOfTurn | None:
+        """The judge of pauses, if the turn policy wants one."""
+        if not self._settings.turn.judges_sound:
+            return None
+        from edgevoice.adapters.smart_turn import SmartTurn
+
+        return SmartTurn(self._path(*_END_OF_TURN))
+
     def language_model(self) -> LanguageModel:
         """The language model."""
         from edgevoice.adapters.llama import LlamaModel
@@ -115,7 +144,8 @@ class Workshop:
         threads = llm.threads or (cores - 1 if cores > 2 else cores)
         return LlamaModel(
             self._path(llm.model, "llm"),
-            context_tokens=self._settings.history.context_tokens,
+            context_tokens=self._settings.history.context_tokens
+            + (TOOLS_TOKENS if self.model_uses_tools else 0),
             threads=threads,
             # While the user speaks they do so in any case.
             threads_ahead=max(1, min(threads, cores - 1)),
@@ -123,6 +153,14 @@ class Workshop:
             temperature=llm.temperature,
             repeat_penalty=llm.repeat_penalty,
         )
+
+    @property
+    def model_uses_tools(self) -> bool:
+        """Whether the language model is trusted with the tools."""
+        llm = self._settings.llm
+        if llm.tools != "auto":
+            return llm.tools == "on"
+        return self._path(llm.model, "llm").stat().st_size >= TRUSTED_BYTES
 
     def synthesiser(self) -> Synthesiser:
         """The voice."""

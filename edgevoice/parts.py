@@ -13,7 +13,9 @@ from edgevoice.core.commands import Message
 from edgevoice.engines import Engines, Workshop
 from edgevoice.errors import EngineError
 from edgevoice.ports import (
+    EndOfTurn,
     LanguageModel,
+    Offer,
     Recogniser,
     Resampler,
     SpeechDetector,
@@ -25,15 +27,16 @@ from edgevoice.runtime.supervisor import Part
 from edgevoice.settings.schema import Settings
 from edgevoice.settings.schema import WakeWord as WakeSettings
 from edgevoice.stages.echo import EchoControl
+from edgevoice.stages.judge_end import JudgeEndStage
 from edgevoice.stages.listen import Listen, WakeGate
 from edgevoice.stages.play import Play
-from edgevoice.stages.recognise import RecogniseStage
+from edgevoice.stages.recognise import RecogniseStage, Sound
 from edgevoice.stages.speak import Speak
 from edgevoice.stages.think import Think
 
 
 class Parts:
-    """Listen, recognise, think and speak; each may be replaced while the device runs."""
+    """The stages with engines; each may be replaced while the device runs."""
 
     def __init__(
         self,
@@ -42,14 +45,22 @@ class Parts:
         post: Post,
         play: Play,
         resampler: Callable[[int, int], Resampler],
+        offers: Callable[[], Sequence[Offer]] = tuple,
     ) -> None:
         self.settings = settings
         self._post = post
         self._play = play
         self._resampler = resampler
+        self._offers = offers
+        """The tools of the moment, for a language model that is trusted with them."""
         self.recognise = Part(
             self._recognising(engines.recogniser),
             lambda: self._recognising(self._workshop.recogniser()),
+        )
+        self.judge_end = Part(
+            self._judging(engines.end_of_turn),
+            lambda: self._judging(self._workshop.end_of_turn()),
+            lambda _reason: self._judging(None),
         )
         self.listen = Part(
             self._listening(engines.echo, engines.detector, engines.wake),
@@ -58,9 +69,11 @@ class Parts:
             ),
         )
         self.think = Part(
-            self._thinking(engines.model),
-            lambda: self._thinking(self._workshop.language_model()),
-            lambda reason: self._thinking(NoModel(reason)),
+            self._thinking(engines.model, engines.model_uses_tools),
+            lambda: self._thinking(
+                self._workshop.language_model(), self._workshop.model_uses_tools
+            ),
+            lambda reason: self._thinking(NoModel(reason), False),
         )
         self.speak = Part(
             self._speaking(engines.synthesiser),
@@ -71,7 +84,13 @@ class Parts:
     @property
     def by_name(self) -> Mapping[str, Part[Any]]:
         """The parts by the names of their stages, in the order in which they start."""
-        parts: Sequence[Part[Any]] = (self.speak, self.think, self.recognise, self.listen)
+        parts: Sequence[Part[Any]] = (
+            self.speak,
+            self.think,
+            self.judge_end,
+            self.recognise,
+            self.listen,
+        )
         return {part.stage.name: part for part in parts}
 
     def set_wake_word(self, wake: WakeSettings) -> None:
@@ -88,10 +107,19 @@ class Parts:
 
     def _listening(self, echo: EchoControl, detector: SpeechDetector, wake: WakeWord) -> Listen:
         gate = _gate(self.settings.wake_word)
-        pass_on: Callable[[Any], object] = lambda sound: self.recognise.stage.post(sound)  # noqa: E731
-        return Listen(self._post, echo, detector, wake, gate, pass_on)
+        return Listen(self._post, echo, detector, wake, gate, self._heard)
 
-    def _thinking(self, model: LanguageModel) -> Think:
+    def _heard(self, sound: Sound) -> None:
+        """The cancelled sound, for whoever makes something of it (the thread of `listen`)."""
+        self.recognise.stage.post(sound)
+        self.judge_end.stage.keep(sound)
+
+    def _judging(self, judge: EndOfTurn | None) -> JudgeEndStage:
+        return JudgeEndStage(self._post, judge)
+
+    def _thinking(self, model: LanguageModel, uses_tools: bool) -> Think:
+        if uses_tools:
+            model.tools = self._offers()
         return Think(self._post, model)
 
     def _speaking(self, synthesiser: Synthesiser) -> Speak:
@@ -108,6 +136,8 @@ class NoModel:
 
     The core asks again, excuses itself, and has the model built anew the next time.
     """
+
+    tools: Sequence[Offer] = ()
 
     def __init__(self, reason: str) -> None:
         self._reason = reason

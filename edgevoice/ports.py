@@ -6,15 +6,15 @@ echo canceller onwards; microphones and speakers have a rate of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from edgevoice.core.commands import Message
-from edgevoice.core.events import SpokenWord, Word
+from edgevoice.core.events import Event, SpokenWord, Word
 from edgevoice.core.lamps import Pattern
 
 Samples: TypeAlias = npt.NDArray[np.int16]
@@ -192,12 +192,49 @@ class Recogniser(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool that is wanted; ``arguments`` are JSON values by name."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    long_running: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A tool as the language model gets to know it."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    """JSON schema of an object."""
+    long_running: bool = False
+
+
+class EndOfTurn(Protocol):
+    """Tells by the sound of a pause whether who spoke has finished."""
+
+    @property
+    def window(self) -> int:
+        """Samples at 16 kHz that it listens to; more are of no use."""
+
+    def probability(self, audio: Samples) -> float:
+        """Probability, 0 to 1, that who spoke in ``audio`` has finished at its end."""
+
+
 class LanguageModel(Protocol):
     """Generates answers as a stream of text."""
 
-    def reply(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> Iterator[str]:
+    tools: Sequence[Offer]
+    """What it may call; set before the first question."""
+
+    def reply(
+        self, messages: Sequence[Message], cancelled: Callable[[], bool]
+    ) -> Iterator[str | Call]:
         """Yield the answer piece by piece; stop soon after ``cancelled`` is true.
 
+        A call of a tool is the last piece.
         Raises `edgevoice.errors.EngineError` when the model fails.
         """
 
@@ -252,3 +289,66 @@ class Button(Protocol):
 
     def close(self) -> None:
         """Call nothing any more."""
+
+
+# -- skills ---------------------------------------------------------------------------
+
+
+class Sentences(Protocol):
+    """Finds sentences that are known by their templates."""
+
+    def match(self, text: str) -> tuple[str, Mapping[str, Any]] | None:
+        """Name and slots of the template that ``text`` fits best, if it fits one whole."""
+
+
+class Intents(Protocol):
+    """Knows what needs no language model.  Looking has no effect."""
+
+    def warm_up(self) -> None:
+        """Build what the first match would have to wait for."""
+
+    def match(self, text: str) -> Call | None:
+        """The tool that ``text``, a whole utterance in small letters, asks for."""
+
+
+class Task(Protocol):
+    """What a running tool knows of its call."""
+
+    def cancelled(self) -> bool:
+        """Whether nobody waits for the result any more."""
+
+    def beat(self) -> None:
+        """Show that the work goes on; for tools that take long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call."""
+
+    result: str = ""
+    """For the language model: text, or JSON; an object with an ``error`` key is a failure."""
+    spoken: str = ""
+    """What is to be said of it; empty: the model, if it has asked, finds the words."""
+    then: Event | None = None
+    """What the house is told when the result has been handed over."""
+
+
+class Toolbox(Protocol):
+    """Runs tools."""
+
+    def run(self, name: str, arguments: str, task: Task) -> Outcome:
+        """Run ``name`` with ``arguments``, a JSON object; never raises.
+
+        Blocks for as long as the tool takes.
+        """
+
+
+class Device(Protocol):
+    """What skills may do to the device itself; each returns at once."""
+
+    volume: int
+    """Loudness of the voice, 0 to 100."""
+
+    @property
+    def last_answer(self) -> str:
+        """What it said last in answer to something; empty before that."""

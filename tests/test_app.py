@@ -22,7 +22,9 @@ BLOCK = 320
 SILENT, VOICE, PHRASE = 0, 6000, 12_000
 """What a sample of silence, of the user's voice and of the wake phrase is."""
 
-STAGES = ["driver", "play", "speak", "think", "recognise", "listen", "capture"]
+STAGES = [
+    "driver", "play", "speak", "think", "understand", "judge_end", "recognise", "listen", "capture",
+]  # fmt: skip
 QUESTION = "tell me about the sea"
 
 
@@ -292,6 +294,34 @@ def test_the_button_is_heard(outside, witness, house):
         outside.until(lambda: Place.LISTENING in witness.places)
 
 
+def test_a_timer_is_set_and_rings_without_a_language_model(outside, witness, tmp_path):
+    """From the sentence to the sound, with a model that fails whatever it is asked."""
+
+    class NoModel:
+        def reply(self, messages, cancelled):
+            raise RuntimeError("out of memory")
+            yield
+
+        prefill = reply
+
+    tiny = engines()
+    tiny.model = NoModel()
+    with app.EdgeVoice(Settings(), outside.world(), tiny, [witness], state=tmp_path) as house:
+        outside.until(lambda: Place.IDLE in witness.places)
+        house.post(ev.Ask(time.monotonic(), "set a tea timer for one second"))
+        outside.until(lambda: witness.turns)
+        assert witness.turns[0].played == "Tea timer set for one second."
+        assert house.tools._calls == {}
+        outside.until(lambda: Place.LISTENING in witness.places[3:])
+        outside.until(lambda: [t for t in witness.turns if "over" in t.played])
+        outside.pressed()
+        outside.until(lambda: witness.places[-1] is Place.IDLE)
+        outside.until(lambda: '"entries": []' in (tmp_path / "timers.json").read_text())
+        house.post(ev.Ask(time.monotonic(), "what did you say"))
+        outside.until(lambda: witness.turns[-1].heard == "what did you say")
+    assert witness.turns[-1].played == "Tea timer set for one second."
+
+
 def test_the_end_of_the_conversation_machine_is_the_end_of_the_wait(outside, witness, house):
     with house:
         outside.until(lambda: witness.places)
@@ -333,6 +363,8 @@ def test_an_engine_that_fails_is_built_again_and_the_next_question_is_answered(
         outside.until(lambda: Place.RECOVERING in witness.places, PHRASE)
         outside.until(lambda: witness.places[-1] is Place.LISTENING)
         assert "rebuild" in witness.notes
+        for _ in range(20):  # what was still heard of the wake phrase is over
+            outside.step()
         house.post(ev.Ask(time.monotonic(), "and now"))
         outside.until(lambda: witness.turns)
     assert witness.turns[0].heard == "and now"

@@ -14,7 +14,7 @@ from edgevoice import app
 from edgevoice.core import events as ev
 from edgevoice.core.events import Device, FaultKind
 from edgevoice.core.table import Place
-from edgevoice.core.tuning import RecoveryTuning, Timeouts
+from edgevoice.core.tuning import RecoveryTuning, Timeouts, Turn
 from edgevoice.engines import Workshop
 from edgevoice.errors import EngineError, ModelError
 from edgevoice.runtime import stage as stage_module
@@ -24,9 +24,10 @@ from tests import test_app as tiny
 from tests.test_app import PHRASE, QUESTION, SILENT, VOICE
 
 HUNG_AFTER_S = 1.0
-PARTS = ["listen", "recognise", "think", "speak"]
+PARTS = ["listen", "recognise", "judge_end", "think", "speak"]
 SETTINGS = Settings(
-    recovery=RecoveryTuning(llm_retries_s=[0.0, 0.0, 0.0], device_retries_s=[0.01, 0.01, 0.01])
+    turn=Turn(policy="smart_turn"),
+    recovery=RecoveryTuning(llm_retries_s=[0.0, 0.0, 0.0], device_retries_s=[0.01, 0.01, 0.01]),
 )
 
 
@@ -71,6 +72,19 @@ class Recogniser(tiny.OneQuestion):
         if audio.max() == VOICE:
             self.trouble.strike()
         return super().accept(audio)
+
+
+class Judge:
+    """Whoever stops has finished."""
+
+    window = 16_000
+
+    def __init__(self, trouble):
+        self.trouble = trouble
+
+    def probability(self, audio):
+        self.trouble.strike()
+        return 0.9
 
 
 class Model(tiny.OneAnswer):
@@ -140,6 +154,7 @@ class Scene:
         engines = tiny.engines()
         engines.echo = tiny.no_echo(Canceller(self.trouble["listen"]))
         engines.recogniser = Recogniser(self.trouble["recognise"])
+        engines.end_of_turn = Judge(self.trouble["judge_end"])
         engines.model = Model(self.trouble["think"])
         engines.synthesiser = Voice(self.trouble["speak"])
         self.house = app.EdgeVoice(
@@ -192,6 +207,7 @@ def scene(monkeypatch):
         "detector": tiny.Loudness,
         "wake": tiny.Phrase,
         "recogniser": lambda: scene.build("recognise", Recogniser(t["recognise"])),
+        "end_of_turn": lambda: scene.build("judge_end", Judge(t["judge_end"])),
         "language_model": lambda: scene.build("think", Model(t["think"])),
         "synthesiser": lambda: scene.build("speak", Voice(t["speak"])),
     }
@@ -218,7 +234,16 @@ def test_an_engine_that_raises_is_built_again_and_the_turn_goes_on(scene, part):
     assert scene.spoken[-1] == f"{QUESTION}. It is wide."
 
 
-@pytest.mark.parametrize("part", PARTS)
+def test_nobody_waits_for_a_judge_that_hangs(scene):
+    with scene.living():
+        scene.trouble["judge_end"].next = ["hang"]
+        scene.talk()
+        scene.until_over()
+        assert scene.spoken == [f"{QUESTION}. It is wide."]
+        scene.until(lambda: scene.built == ["judge_end"])
+
+
+@pytest.mark.parametrize("part", [part for part in PARTS if part != "judge_end"])
 def test_an_engine_that_hangs_is_left_behind_and_the_turn_goes_on(scene, part, caplog):
     with scene.living():
         scene.trouble[part].next = ["hang"]
@@ -246,7 +271,7 @@ def test_an_engine_that_fails_twice_in_one_turn_is_excused(scene):
         scene.until_over()
     assert scene.built == ["think", "think"]
     assert "what is new" not in scene.spoken[-1]
-    assert scene.spoken[-1] == scene.house._core.lexicon.phrases["no_answer"]
+    assert scene.spoken[-1] == scene.house._core.lexicon.phrases["unavailable"]
 
 
 def test_a_part_without_which_nothing_works_ends_the_process_when_it_cannot_be_built(scene):
@@ -270,7 +295,7 @@ def test_a_model_out_of_memory_is_asked_three_times_more_and_then_excused(scene,
         scene.until_over()
         scene.ask("and now")
         scene.until_over(2)
-    assert scene.spoken[0] == scene.house._core.lexicon.phrases["no_answer"]
+    assert scene.spoken[0] == scene.house._core.lexicon.phrases["unavailable"]
     assert scene.spoken[1] == "and now. It is wide."
     assert set(scene.built) == {"think"}
     assert Place.RECOVERING not in scene.witness.places
@@ -282,7 +307,7 @@ def test_without_its_model_the_device_still_speaks_and_is_whole_when_the_model_i
         scene.trouble["think"].next = [ValueError("dead")]
         scene.ask("what is new")
         scene.until_over()
-        assert scene.spoken == [scene.house._core.lexicon.phrases["no_answer"]]
+        assert scene.spoken == [scene.house._core.lexicon.phrases["unavailable"]]
         scene.house.post(ev.Say(time.monotonic(), "The tea is ready."))
         scene.until(lambda: scene.witness.places[-1] is not Place.PLAYING)
         scene.until_in(Place.PLAYING)
@@ -403,15 +428,18 @@ def test_three_faults_of_one_kind_open_the_breaker_and_stop_the_building(scene):
         scene.until_over()
 
 
-def test_an_unforeseen_error_is_excused_and_the_device_goes_on(scene, monkeypatch):
+@pytest.mark.parametrize("before", ["think", "speak"])
+def test_an_unforeseen_error_is_excused_and_the_device_goes_on(scene, monkeypatch, before):
+    """It happens to whoever hands work to that stage: the intents' thread, or the driver's."""
     with scene.living():
-        post = scene.house.think.post
+        stage = getattr(scene.house, before)
+        post = stage.post
 
         def stumble(command):
-            monkeypatch.setattr(scene.house.think, "post", post)
+            monkeypatch.setattr(stage, "post", post)
             raise ZeroDivisionError("nobody foresaw it")
 
-        monkeypatch.setattr(scene.house.think, "post", stumble)
+        monkeypatch.setattr(stage, "post", stumble)
         scene.ask("what is new")
         scene.until_over()
         scene.ask("and now")
@@ -462,6 +490,18 @@ def test_an_engine_that_cannot_be_built_of_the_new_settings_leaves_the_old_one_a
         scene.until(lambda: "speak keeps its old engine: the voice is broken" in caplog.text)
         scene.ask("and now")
         scene.until(lambda: scene.spoken[-1:] == ["and now. It is wide."])
+
+
+def test_another_policy_brings_the_judge_that_it_needs(scene):
+    settings = replace(SETTINGS, turn=Turn())
+    with scene.living(settings):
+        changed = scene.house.reload(SETTINGS)
+        assert changed.parts == ("judge_end",)
+        scene.until(lambda: scene.built == ["judge_end"])
+        scene.trouble["judge_end"].next = [ValueError("it was asked")]
+        scene.talk()
+        scene.until(lambda: scene.built == ["judge_end"] * 2)
+        scene.until_over()
 
 
 def test_a_model_that_is_not_there_is_refused_and_nothing_changes(scene):

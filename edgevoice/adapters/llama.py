@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import codecs
+import json
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from edgevoice.adapters import llama_tools
 from edgevoice.core.commands import Message
 from edgevoice.errors import EngineError, ModelError
+from edgevoice.ports import Call, Offer
 
 _BATCH = 128
 """Prompt tokens per step.  512 is no faster on a CPU and costs 16 MB more."""
+
+_LONGEST_CALL = 128
+"""Tokens of a call."""
 
 _ERROR = 4
 """GGML_LOG_LEVEL_ERROR"""
@@ -57,6 +63,20 @@ class LlamaModel:
         self._format = self._chat_formatter(model)
         self._max_tokens = max_tokens
         self._sampling = {"temp": temperature, "repeat_penalty": repeat_penalty}
+        self._offers: Sequence[Offer] = ()
+        self._grammar: Any = None
+
+    @property
+    def tools(self) -> Sequence[Offer]:
+        """What the model may call."""
+        return self._offers
+
+    @tools.setter
+    def tools(self, offers: Sequence[Offer]) -> None:
+        self._offers = offers
+        if offers:
+            grammar = json.dumps(llama_tools.schema(offers))
+            self._grammar = self._api.LlamaGrammar.from_json_schema(grammar, verbose=False)
 
     @property
     def context_tokens(self) -> int:
@@ -67,8 +87,12 @@ class LlamaModel:
         """Tokens of ``text`` in this model's vocabulary."""
         return len(self._llama.tokenize(text.encode(), add_bos=False))
 
-    def reply(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> Iterator[str]:
+    def reply(
+        self, messages: Sequence[Message], cancelled: Callable[[], bool]
+    ) -> Iterator[str | Call]:
         """Yield the answer piece by piece; stop soon after ``cancelled`` is true.
+
+        A call of a tool is the last piece.
 
         It looks at ``cancelled`` between tokens, and all the time while it reads
         the prompt.  Raises `edgevoice.errors.EngineError` when the conversation
@@ -77,7 +101,11 @@ class LlamaModel:
         prompt = self._prompt(messages, answer=True)
         if self._read(prompt, cancelled):
             room = min(self._max_tokens, self.context_tokens - len(prompt))
-            yield from self._text(islice(self._answer(prompt, cancelled), room))
+            tokens = islice(self._answer(prompt, cancelled), room)
+            if self._offers:
+                yield from self._text_or_call(prompt, tokens, cancelled)
+            else:
+                yield from self._text(tokens)
 
     def prefill(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> None:
         """Read ``messages`` ahead of a `reply` that begins with them.
@@ -129,6 +157,8 @@ class LlamaModel:
 
     def _prompt(self, messages: Sequence[Message], *, answer: bool) -> list[int]:
         self._format.add_generation_prompt = answer
+        if self._offers:
+            messages = llama_tools.with_tools(messages, self._offers)
         chat = [{"role": message.role, "content": message.text} for message in messages]
         try:
             prompt = self._format(messages=chat)
@@ -155,15 +185,43 @@ class LlamaModel:
                 raise EngineError(f"the language model failed ({error})") from error
         return not cancelled()
 
-    def _answer(self, prompt: list[int], cancelled: Callable[[], bool]) -> Iterator[int]:
+    def _answer(
+        self, prompt: list[int], cancelled: Callable[[], bool], grammar: Any = None
+    ) -> Iterator[int]:
         """Tokens of the answer to a ``prompt`` that was read, without the one that ends it."""
         try:
-            for token in self._llama.generate(prompt, **self._sampling):
+            for token in self._llama.generate(prompt, grammar=grammar, **self._sampling):
                 if cancelled() or self._ends(token):
                     return
                 yield token
         except RuntimeError as error:
             raise EngineError(f"the language model failed ({error})") from error
+
+    def _text_or_call(
+        self, prompt: list[int], tokens: Iterator[int], cancelled: Callable[[], bool]
+    ) -> Iterator[str | Call]:
+        """The answer, which is a call if it begins like one."""
+        head: list[int] = []
+        text = ""
+        for token in tokens:
+            head.append(token)
+            text = self._llama.detokenize(head, special=True).decode(errors="replace")
+            if llama_tools.begins(text) or not llama_tools.may_begin(text):
+                break
+        if not llama_tools.begins(text):
+            yield from self._text(chain(head, tokens))
+            return
+        call = llama_tools.read_call(self._call(prompt, cancelled), self._offers)
+        if call is not None:
+            yield call
+
+    def _call(self, prompt: list[int], cancelled: Callable[[], bool]) -> str:
+        """What the model calls; the grammar ends it when it is complete."""
+        begin = self._llama.tokenize(f"{llama_tools.BEGIN}\n".encode(), add_bos=False, special=True)
+        start = [*prompt, *begin]
+        room = min(_LONGEST_CALL, self.context_tokens - len(start))
+        tokens = self._answer(start, cancelled, grammar=self._grammar)
+        return "".join(self._text(islice(tokens, room)))
 
     def _text(self, tokens: Iterator[int]) -> Iterator[str]:
         """Whole characters; a token may end in the middle of one."""

@@ -28,6 +28,7 @@ MODULES = (
     "owner",
     "doctor",
     "trial",
+    "tune",
     "devices",
     "models",
     "config",

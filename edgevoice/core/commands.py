@@ -48,6 +48,14 @@ class FlushRecogniser(TurnCommand):
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeEnd(TurnCommand):
+    """Tell by the sound from sample ``since`` to ``until`` whether the user has finished."""
+
+    since: int
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
 class StopRecognising(TurnCommand):
     """The utterance is over or was none: forget it."""
 
@@ -67,9 +75,12 @@ class Generate(TurnCommand):
     """Answer ``messages``; the tokens come back with this turn's id.
 
     It may come before the user's turn is over, and be cancelled if it is not.
+    ``heard`` is the question alone, in which an intent may be found; empty when
+    the model is asked once more, with what its tools have brought.
     """
 
     messages: tuple[Message, ...]
+    heard: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +159,17 @@ class DropPlayback(TurnCommand):
 
 @dataclass(frozen=True, slots=True)
 class PlayEarcon(Command):
-    """Play a short sound: ``ready``, ``wake``, ``close``, ``error`` or ``mute``."""
+    """Play a short sound: ``ready``, ``wake``, ``close``, ``error``, ``mute`` or ``alarm``."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RingOver(Command):
+    """A timer or alarm rings no more; ``stopped`` when somebody stopped it."""
+
+    ring: int
+    stopped: bool
 
 
 # -- the world -------------------------------------------------------------

@@ -34,11 +34,12 @@ from edgevoice.core.stability import StabilityTracker
 from edgevoice.core.table import TABLE, TIMEOUTS, Cause, Place, may_move
 from edgevoice.core.timers import Timer, Timers
 from edgevoice.core.tuning import Tuning
-from edgevoice.core.turn import Answer, Kind, Utterance
+from edgevoice.core.turn import Answer, Kind, Ring, Utterance
 
 KEPT_TRANSITIONS = 20
 """How many transitions are remembered for the owner (CON-003)."""
 
+_OF_THE_EAR = (ev.Transcript, ev.TurnVerdict)
 _OF_THE_PLAYER = (ev.PlaybackStarted, ev.PlaybackHeld, ev.PlaybackDropped, ev.PlaybackDone)
 _AS_IT_IS = (Place.RECOVERING, Place.FAULTED, Place.TERMINATING)
 _NO_CONVERSATION = (Place.PREPARING, Place.IDLE, Place.SUSPENDED, *_AS_IT_IS)
@@ -101,6 +102,8 @@ class Conversation:
         self.judge: Judge | None = None
         self.questions: deque[str] = deque()
         self.announcements: deque[str] = deque()
+        self.rings: deque[Ring] = deque()
+        """Timers and alarms that are due; the first of them rings in every pause."""
         self.check_ins = 0
         self.engaged = False
         """Somebody has spoken to the device since it was last at rest."""
@@ -183,6 +186,7 @@ class Conversation:
             label=self.lexicon.labels[self.place],
             retries=self.answer.retries if self.answer else 0,
             pending=("announcement",) * len(self.announcements)
+            + ("alarm",) * len(self.rings)
             + ("question",) * len(self.questions),
         )
 
@@ -276,16 +280,27 @@ class Conversation:
         assert self.answer is not None
         return self.answer
 
+    @property
+    def the_hearing(self) -> Utterance:
+        """The utterance, in a place where there always is one."""
+        assert self.hearing is not None
+        return self.hearing
+
+    @property
+    def the_judge(self) -> Judge:
+        """Of the hold, as long as there is one."""
+        assert self.judge is not None
+        return self.judge
+
     def linguistic(self) -> Linguistic:
         """What the turn policy is told of the utterance."""
-        heard = self.hearing
-        if heard is None:
-            return Linguistic("", None, self.heard_until, 1.0)
+        heard = self.the_hearing
         return Linguistic(
             heard.text,
             heard.confidence,
             heard.changed_at,
             heard.tracker.stability(self.heard_until),
+            heard.finished,
         )
 
     def clock_of(self, sample: int) -> float:
@@ -346,7 +361,7 @@ class Conversation:
 
     def _lives(self, event: ev.TurnEvent) -> bool:
         """Whether the turn that the event came out of is still going on."""
-        if isinstance(event, ev.Transcript):
+        if isinstance(event, _OF_THE_EAR):
             return self.hearing is not None and event.turn == self.hearing.turn
         alive = [self.answer, self.draft, self.parked]
         if isinstance(event, _OF_THE_PLAYER):

@@ -17,11 +17,12 @@ less and are what EasyTurn is measured against.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
+from edgevoice.core.completeness import promises_more
 from edgevoice.core.events import RATE, SoundFrame
-from edgevoice.core.lexicon import Lexicon
+from edgevoice.core.lexicon import Lexicon, words
 from edgevoice.core.policy import Blocker, Linguistic, TurnDecision, TurnPolicy, TurnState
-from edgevoice.core.stability import ends_open
 from edgevoice.core.tuning import BargeIn, Turn
 from edgevoice.core.voice import Thresholds, Voice
 from edgevoice.errors import ConfigError
@@ -112,15 +113,30 @@ class _Listening:
 
 
 class EasyTurn(_Listening):
-    """The default: silence, confidence, stability and completeness together."""
+    """The default: silence, confidence, stability and completeness together.
 
-    def __init__(self, turn: Turn, lexicon: Lexicon, barge_in: BargeIn) -> None:
+    Whether what was said is complete its ``words`` tell, or its ``sound``, or both; then
+    either doubt is enough for the long wait.  The sound is not asked about a short answer
+    or a soft-ack: "yes" and "uh-huh" always sound complete.
+    """
+
+    def __init__(
+        self,
+        turn: Turn,
+        lexicon: Lexicon,
+        barge_in: BargeIn,
+        *,
+        words: bool = True,
+        sound: bool = False,
+    ) -> None:
         super().__init__(turn)
+        self._by_words, self._by_sound = words, sound
         self._lexicon = lexicon
         self._barge_in = barge_in
         self._hysteresis = Hysteresis(turn.hysteresis_window_ms)
         self._text = ""
-        self._is_open = self._is_enough = False
+        self._is_open = self._promises_more = self._is_enough = False
+        self._is_answer = True
 
     def reset(self, at: int) -> None:
         """A new utterance begins at sample ``at``."""
@@ -131,6 +147,7 @@ class EasyTurn(_Listening):
         """Take a frame; ``noise`` is the noise floor, RMS of full scale."""
         silence_ms = self._hear(frame, noise)
         self._read(heard.text)
+        self._is_open = self._promises_more or self._sounds_open(heard.finished)
         if self._hysteresis.state is TurnState.HOLD:
             blocker = self._missing(heard, silence_ms, frame.end)
             desired = TurnState.HOLD if blocker else TurnState.SPEAK
@@ -152,9 +169,17 @@ class EasyTurn(_Listening):
         """Judge the words once, not once a frame."""
         if text != self._text:
             self._text = text
-            self._is_open = ends_open(text, self._lexicon)
+            self._promises_more = self._by_words and promises_more(text, self._lexicon)
+            short_answer = self._lexicon.is_short_answer(text)
+            self._is_answer = short_answer or not self._lexicon.without_acks(words(text))
             long_enough = len(text) >= self._turn.min_text_length
-            self._is_enough = text != "" and (long_enough or self._lexicon.is_short_answer(text))
+            self._is_enough = text != "" and (long_enough or short_answer)
+
+    def _sounds_open(self, finished: float | None) -> bool:
+        """Whether the sound says that more will come; what is not known says nothing."""
+        if finished is None or self._is_answer or not self._by_sound:
+            return False
+        return finished < self._turn.finished_probability
 
     def _missing(self, heard: Linguistic, silence_ms: float, now: int) -> Blocker:
         """The first condition that is not met, in EasyTurn's order."""
@@ -245,6 +270,8 @@ Maker = Callable[[Turn, Lexicon, BargeIn], TurnPolicy]
 
 POLICIES: dict[str, Maker] = {
     "easyturn": EasyTurn,
+    "smart_turn": partial(EasyTurn, words=False, sound=True),
+    "easyturn+smart_turn": partial(EasyTurn, sound=True),
     "silence": lambda turn, lexicon, barge_in: SilencePolicy(turn),
     "manual": lambda turn, lexicon, barge_in: ManualPolicy(turn),
 }

@@ -178,6 +178,14 @@ class Say(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Rings(Event):
+    """A timer or an alarm is due: ring, and say ``text``, until somebody stops it."""
+
+    ring: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ask(Event):
     """Treat ``text`` as if the user had said it."""
 
@@ -234,6 +242,14 @@ class Transcript(TurnEvent):
     words: tuple[Word, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class TurnVerdict(TurnEvent):
+    """By the sound up to sample ``until`` the user has finished, with this probability."""
+
+    probability: float
+    until: int
+
+
 # -- the mind --------------------------------------------------------------
 
 
@@ -253,12 +269,17 @@ class ReplyDone(TurnEvent):
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled(TurnEvent):
-    """The model asks for a tool; ``arguments`` is JSON text."""
+    """A tool is wanted, by the model or by an intent; ``arguments`` is JSON text.
+
+    Asking has no effect yet: the core decides whether it is run.
+    """
 
     call: int
     name: str
     arguments: str
     long_running: bool = False
+    direct: bool = False
+    """An intent asks: what the tool says is the answer, and the model has no part in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,10 +291,14 @@ class TaskBeat(TurnEvent):
 
 @dataclass(frozen=True, slots=True)
 class ToolDone(TurnEvent):
-    """A tool came back; ``result`` is text, or JSON with an ``error`` key."""
+    """A tool came back; ``result`` is text, or JSON with an ``error`` key.
+
+    ``spoken`` is what it wants to be said of it; without that the model finds the words.
+    """
 
     call: int
     result: str
+    spoken: str = ""
 
 
 # -- the mouth -------------------------------------------------------------

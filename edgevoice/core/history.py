@@ -241,7 +241,7 @@ class History:
 
 def _gist(exchange: Exchange) -> str:
     question = _shortened(exchange.question, _QUESTION_CHARACTERS)
-    first_sentence = re.split(r"(?<=[.!?])\s", exchange.answer, maxsplit=1)[0]
+    first_sentence = re.split(r"(?<=[.!?])\s", exchange.answer)[0]
     return f"- {question} → {_shortened(first_sentence, _ANSWER_CHARACTERS)}"
 
 

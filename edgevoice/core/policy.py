@@ -42,6 +42,8 @@ class Linguistic:
     confidence: float | None
     changed_at: int
     stability: float
+    finished: float | None = None
+    """Probability by the sound of the present pause that it is whole; None: nobody has said."""
 
     @property
     def certainty(self) -> float:

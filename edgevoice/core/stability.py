@@ -1,4 +1,4 @@
-"""How sure the words of a transcript are, and whether they are a whole utterance."""
+"""How sure the words of a transcript are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from edgevoice.core.events import RATE
-from edgevoice.core.lexicon import Lexicon, find_phrase, words
+from edgevoice.core.lexicon import words
 
 _STEP = RATE // 10
 """Samples between two looks into the past: EasyTurn polls its recogniser every 100 ms."""
@@ -74,25 +74,3 @@ def common_prefix(one: Sequence[str], other: Sequence[str]) -> int:
     return next(
         (i for i, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other))
     )
-
-
-def ends_open(text: str, lexicon: Lexicon) -> bool:
-    """Whether the utterance ends in a word that promises more ("and", "the", "um")."""
-    spoken = words(text)
-    if _ends_in(spoken, lexicon.closed_endings):
-        return False
-    return _ends_in(spoken, lexicon.open_endings) and not _is_stranded(spoken, lexicon)
-
-
-def _ends_in(spoken: Sequence[str], phrases: frozenset[str]) -> bool:
-    return any(" ".join(spoken[-length:]) in phrases for length in range(1, 5))
-
-
-def _is_stranded(spoken: Sequence[str], lexicon: Lexicon) -> bool:
-    """Whether the last word is an open one but ends a question: "what is this for"."""
-    *question, before, last = ("", *spoken)
-    if last not in lexicon.final_verbs and not (
-        last in lexicon.strandable and before in lexicon.pronouns
-    ):
-        return False
-    return find_phrase(question, lexicon.interrogatives) is not None

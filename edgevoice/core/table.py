@@ -109,6 +109,7 @@ class Cause(Enum):
     TTS_COMPLETE = "tts.complete"
     DEAD_AIR = "dead.air"
     ANNOUNCEMENT = "announcement"
+    ALARM = "alarm"
     SETTLED = "settled"
     SUSPEND = "suspend"
     RESUME = "resume"
@@ -207,7 +208,7 @@ _ANSWERED = (*_REST, P.TOOL_EXECUTING, P.WAITING_FOR_TASK, P.PLAYING)
 """Where the end of the user's turn leads: as far as the draft of an answer has come."""
 _BACK = (*_REST, P.TOOL_EXECUTING, P.WAITING_FOR_TASK, P.PLAYING)
 """Where SUSPENDED and RECOVERING may go back to."""
-_JUDGED = (P.PLAYING, P.INTERRUPTED, P.WAITING_FOR_TASK, P.WAITING_FOR_LLM)
+_JUDGED = (P.PLAYING, P.INTERRUPTED, P.WAITING_FOR_TASK, *_REST)
 """Where a hold leads; back to the task if only its progress was talked over."""
 _UP = (*_REST, P.SUSPENDED)
 """Where a start leads; to SUSPENDED when the device was muted meanwhile."""
@@ -249,6 +250,7 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.Unmute: _row("unmute_more"),
             ev.Ask: _row("queue_question"),
             ev.Say: _row("queue_announcement"),
+            ev.Rings: _row("queue_ring"),
             ev.SoundFrame: _row("frame_ignored"),
         },
     ),
@@ -322,9 +324,12 @@ TABLE: dict[Place, _Rows] = _joined(
     ),
     _rows(
         set(_OPEN) - {P.IDLE, P.INTERRUPTED},
-        {ev.EndConversation: _row("end_conversation", P.IDLE)},
+        {ev.EndConversation: _row("end_conversation", P.IDLE, P.LISTENING)},
     ),
-    _rows(set(_OPEN) - {P.IDLE, P.LISTENING}, {ev.Say: _row("queue_announcement")}),
+    _rows(
+        set(_OPEN) - {P.IDLE, P.LISTENING},
+        {ev.Say: _row("queue_announcement"), ev.Rings: _row("queue_ring")},
+    ),
     {
         P.IDLE: {
             ev.SoundFrame: _row("frame_in_idle", P.LISTENING),
@@ -335,8 +340,9 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.ButtonPressed: _row("button_pressed", P.LISTENING),
             ev.Ask: _row("ask", P.LISTENING, P.WAITING_FOR_LLM),
             ev.Say: _row("announce"),
+            ev.Rings: _row("rings", P.LISTENING),
             ev.PieceBuffered: _row("speech_buffered", P.PLAYING),
-            ev.Tick: _row("idle_tick"),
+            ev.Tick: _row("idle_tick", P.LISTENING),
         },
         P.LISTENING: {
             ev.SoundFrame: _row("frame_in_listening", *_ANSWERED),
@@ -344,9 +350,10 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.WakeHeard: _row("wake_again"),
             ev.StartConversation: _row("start_twice"),
             ev.Interrupt: _IGNORED,
-            ev.ButtonPressed: _row("button_pressed"),
+            ev.ButtonPressed: _row("button_pressed", *_REST),
             ev.Ask: _row("ask", P.WAITING_FOR_LLM),
             ev.Say: _row("announce"),
+            ev.Rings: _row("rings"),
             ev.Token: _row("token"),
             ev.ReplyDone: _row("reply_done"),
             ev.ToolCalled: _row("tool_called"),
@@ -354,6 +361,7 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.Tick: _row("listening_tick", *_ANSWERED),
         },
     },
+    _rows((P.LISTENING, *_WAITING, P.HELD, P.INTERRUPTED), {ev.TurnVerdict: _row("turn_verdict")}),
     # -- thinking -----------------------------------------------------------
     _rows(
         _WAITING,
@@ -369,7 +377,7 @@ TABLE: dict[Place, _Rows] = _joined(
     {
         P.WAITING_FOR_LLM: {
             ev.SoundFrame: _row("frame_while_thinking", P.LISTENING),
-            ev.Transcript: _row("transcript_while_thinking", P.IDLE),
+            ev.Transcript: _row("transcript_while_thinking", *_REST),
             ev.Token: _row("token"),
             ev.ReplyDone: _row("reply_done", *_REST),
             ev.ToolCalled: _row("tool_called", P.TOOL_EXECUTING, P.WAITING_FOR_TASK),
@@ -379,21 +387,21 @@ TABLE: dict[Place, _Rows] = _joined(
         },
         P.TOOL_EXECUTING: {
             ev.SoundFrame: _row("frame_while_working"),
-            ev.Transcript: _row("transcript_while_working", P.IDLE),
+            ev.Transcript: _row("transcript_while_working", P.IDLE, P.LISTENING),
             ev.Token: _IGNORED,
             ev.ReplyDone: _IGNORED,
             ev.ToolCalled: _row("tool_called", P.WAITING_FOR_TASK),
-            ev.ToolDone: _row("tool_done", P.WAITING_FOR_LLM),
+            ev.ToolDone: _row("tool_done", *_REST),
             ev.PieceBuffered: _row("speech_buffered", P.PLAYING),
             ev.Tick: _row("tool_too_long", P.WAITING_FOR_LLM),
         },
         P.WAITING_FOR_TASK: {
             ev.SoundFrame: _row("frame_while_working"),
-            ev.Transcript: _row("transcript_while_working", P.IDLE),
+            ev.Transcript: _row("transcript_while_working", P.IDLE, P.LISTENING),
             ev.Token: _IGNORED,
             ev.ReplyDone: _IGNORED,
             ev.ToolCalled: _row("tool_called"),
-            ev.ToolDone: _row("tool_done", P.WAITING_FOR_LLM),
+            ev.ToolDone: _row("tool_done", *_REST),
             ev.PieceBuffered: _row("speech_buffered", P.PLAYING),
             ev.Tick: _row("task_tick", P.WAITING_FOR_LLM),
         },
@@ -432,7 +440,7 @@ TABLE: dict[Place, _Rows] = _joined(
         P.HELD: {
             ev.SoundFrame: _row("frame_while_held", *_JUDGED),
             ev.Transcript: _row("transcript_while_held", *_JUDGED),
-            ev.PlaybackDone: _row("spoken_while_held", P.LISTENING, *_WAITING),
+            ev.PlaybackDone: _row("spoken_while_held", P.IDLE, P.LISTENING, *_WAITING),
             ev.Tick: _row("held_tick", *_JUDGED),
         },
         P.INTERRUPTED: {
@@ -454,8 +462,10 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.SoundFrame: _row("frame_ignored"),
             ev.WakeHeard: _IGNORED,
             ev.Transcript: _IGNORED,
+            ev.TurnVerdict: _IGNORED,
             ev.PlaybackDone: _row("spoken_while_away"),
             ev.Say: _row("queue_announcement"),
+            ev.Rings: _row("rings"),
             ev.EndConversation: _row("end_while_away"),
             ev.Ready: _IGNORED,
         },

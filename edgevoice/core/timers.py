@@ -19,6 +19,7 @@ class Timer(Enum):
     PROGRESS = "progress"
     HEARTBEAT = "heartbeat"
     REOPEN = "reopen"
+    RING = "ring"
     RENEWAL = "renewal"
 
 

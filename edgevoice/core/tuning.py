@@ -38,8 +38,10 @@ class Turn:
     policy: str = knob(
         "easyturn",
         "How the end of a turn is found: easyturn (silence, confidence, stability and "
-        "completeness), silence (a plain timeout) or manual (push-to-talk release).",
-        choices=("easyturn", "silence", "manual"),
+        "completeness of the words), smart_turn (the same, but a model judges by the sound whether "
+        "you have finished), easyturn+smart_turn (words and sound; either doubt waits), silence (a "
+        "plain timeout) or manual (push-to-talk release).",
+        choices=("easyturn", "smart_turn", "easyturn+smart_turn", "silence", "manual"),
     )
     min_silence_to_speak_ms: int = knob(
         400, "Silence after speech before the device may answer.", unit="ms", ge=50, le=5000
@@ -77,6 +79,12 @@ class Turn:
         unit="ms",
         ge=0,
         le=10000,
+    )
+    finished_probability: float = knob(
+        0.5,
+        "Probability from which the model of smart_turn is believed that you have finished.",
+        ge=0,
+        le=1,
     )
     vad_threshold_speaking: float = knob(
         0.7, "Speech probability above which the user speaks.", ge=0, le=1
@@ -130,6 +138,11 @@ class Turn:
         ge=0,
         le=2000,
     )
+
+    @property
+    def judges_sound(self) -> bool:
+        """Whether each pause is to be judged by its sound."""
+        return "smart_turn" in self.policy
 
 
 @dataclass(frozen=True)
@@ -230,6 +243,9 @@ class Timeouts:
     )
     held_s: float = knob(1.5, "HELD at most, then the answer goes on.", unit="s", ge=0.2, le=10)
     interrupted_s: float = knob(0.05, "INTERRUPTED, then LISTENING.", unit="s", ge=0, le=0.4)
+    ring_s: float = knob(
+        120.0, "A timer or alarm that nobody stops rings for so long.", unit="s", ge=1, le=3600
+    )
     suspended_s: float = knob(30.0, "SUSPENDED, then RECOVERING.", unit="s", ge=1, le=3600)
     recovering_s: float = knob(30.0, "RECOVERING, then FAULTED.", unit="s", ge=1, le=3600)
     faulted_s: float = knob(10.0, "FAULTED, then a new start.", unit="s", ge=1, le=3600)

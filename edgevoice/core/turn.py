@@ -26,12 +26,16 @@ class Utterance:
     """The recogniser was asked for its last word in the present silence."""
     final: bool = False
     """The newest transcript is the answer to that, and nothing was said since."""
+    finished: float | None = None
+    """Probability by the sound of the present pause that the user has finished."""
     by_button: bool = False
     """The button is held: its release is the end of the turn."""
     released: bool = False
     """The button was released: the next final ends the turn."""
     called: bool = False
     """It begins right behind the wake phrase, whose end may still be in it."""
+    addressed: bool = False
+    """It was begun with the wake word: it is for the device, whatever else goes on."""
     cut: bool = False
     """It had lasted too long and was answered as it stood: what goes on is no part of it."""
     asked: bool = False
@@ -110,6 +114,20 @@ class Times:
 
 
 @dataclass
+class Ring:
+    """A timer or an alarm that is due and that nobody has stopped."""
+
+    id: int
+    text: str
+    began: float | None = None
+    """When it was first heard, on the monotonic clock."""
+    rounds: int = 0
+    """How often it has sounded or spoken."""
+    last: float = 0.0
+    """When it last did."""
+
+
+@dataclass
 class Answer:
     """What the device says, or is about to say."""
 
@@ -152,6 +170,12 @@ class Answer:
     """Those that are not back yet."""
     results: list[str] = field(default_factory=list)
     """What they brought, until the model gets it."""
+    said_of: list[str] = field(default_factory=list)
+    """What each of them wants to be said; empty where the model finds the words."""
+    direct: bool = False
+    """An intent called them: the model is not asked."""
+    told: str = ""
+    """The words of tools, when they are the answer."""
     rounds: int = 0
     """How often tools were called for the same question before."""
     long_running: bool = False

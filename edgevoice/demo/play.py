@@ -10,9 +10,11 @@ import json
 import time
 import wave
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -67,9 +69,11 @@ def play(settings: Settings, out: Path, say: Sequence[str], scene_file: Path | N
     _make_directory(out)
     scene = _scene(settings, say, scene_file)
     print("loading the engines and rehearsing the talker …", flush=True)
-    lines = rehearse(scene.lines, voice(scene.voice, _voice_maker(settings)), RATE)
+    lines = rehearse(scene.lines, voice(scene.voice, voice_maker(settings)), RATE)
     began = time.monotonic()
-    with Room(scene, lines) as room, (out / "events.jsonl").open("w", encoding="utf-8") as file:
+    with ExitStack() as stack:
+        room = stack.enter_context(Room(scene, lines))
+        file = stack.enter_context((out / "events.jsonl").open("w", encoding="utf-8"))
         world = app.World(room.microphone, room.speaker, NullLamps(), NullButton())
         engines = Workshop(settings).all()
 
@@ -77,7 +81,9 @@ def play(settings: Settings, out: Path, say: Sequence[str], scene_file: Path | N
             return TraceRecorder(file, tuning(settings), core.since)
 
         narrator = Narrator(lambda line: print(line, flush=True))
-        with app.EdgeVoice(settings, world, engines, [narrator], recorder) as device:
+        # A scene sets its timers in a house of its own, not in the owner's.
+        state = Path(stack.enter_context(TemporaryDirectory(prefix="edgevoice-")))
+        with app.EdgeVoice(settings, world, engines, [narrator], recorder, state) as device:
             ready_s = time.monotonic() - began
             room.ready()
             room.finished.wait()
@@ -90,7 +96,7 @@ def play(settings: Settings, out: Path, say: Sequence[str], scene_file: Path | N
     return 0
 
 
-def _voice_maker(settings: Settings) -> VoiceMaker:
+def voice_maker(settings: Settings) -> VoiceMaker:
     """The talker may borrow the device's synthesiser; his voice is made another's."""
 
     def make(file: Path | None, length_scale: float) -> Synthesiser:

@@ -13,10 +13,11 @@ SYSTEM_DIRECTORY = Path("/var/lib/edgevoice/models")
 
 
 def models_directory() -> Path:
-    """`$EDGEVOICE_MODELS`, else the system's directory if it exists, else the user's cache."""
+    """`$EDGEVOICE_MODELS`, else the system's directory if it can be seen, else the user's cache."""
     if named := os.environ.get("EDGEVOICE_MODELS"):
         return Path(named).expanduser().absolute()
-    if SYSTEM_DIRECTORY.is_dir():
+    # The installed one is seen by root and the group edgevoice; Path.is_dir() would raise.
+    if os.path.isdir(SYSTEM_DIRECTORY):
         return SYSTEM_DIRECTORY
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(cache).expanduser() / "edgevoice" / "models"

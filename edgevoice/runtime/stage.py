@@ -183,7 +183,7 @@ class Stage(Generic[M]):
         except Exception as error:
             kind = self.kind_of(error)
             self._leaving |= kind is FaultKind.ENGINE
-            log.error("stage %s failed: %s", self.name, _place(error))
+            log.error("stage %s failed: %s", self.name, place_of(error))
             self.emit(Fault(time.monotonic(), kind, self.name, describe(error), turn=self.turn))
             return HEARTBEAT_S
 
@@ -252,7 +252,7 @@ def describe(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
-def _place(error: Exception) -> str:
+def place_of(error: Exception) -> str:
     """Kind and place of an error, without its text, which may quote what somebody said."""
     frames = traceback.extract_tb(error.__traceback__)
     where = " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in reversed(frames[-4:]))

@@ -128,15 +128,16 @@ class Supervisor:
 
     def rebuild(self, name: str) -> None:
         """Build a part that failed again, and tell the driver; returns at once."""
-        _aside(f"rebuild-{name}", lambda: self._rebuild(name))
+        failed = self._parts[name].stage
+        _aside(f"rebuild-{name}", lambda: self._rebuild(name, failed))
 
-    def _rebuild(self, name: str) -> None:
-        if not self._changing[name].acquire(blocking=False):
-            return  # it is being done already, and will be told of
-        try:
-            self._build_again(name, self._parts[name])
-        finally:
-            self._changing[name].release()
+    def _rebuild(self, name: str, failed: Stage[Any]) -> None:
+        part = self._parts[name]
+        with self._changing[name]:
+            # Another one at its place, built meanwhile, was told of.  One that fails as soon as it
+            # starts, while whoever built it is still at it, is another failure.
+            if part.stage is failed:
+                self._build_again(name, part)
 
     def _build_again(self, name: str, part: Part[Any]) -> None:
         try:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from edgevoice.settings.keys import KEYS, value_of
+from edgevoice.settings.keys import KEYS, TOOLS, value_of
 from edgevoice.settings.schema import Settings
 
 AT_ONCE = frozenset(
     {
         "turn", "barge_in", "timeouts", "dead_air", "button", "history", "recovery",
-        "activation", "language", "profile", "privacy", "log",
+        "activation", "language", "profile", "privacy", "log", "tools",
         "audio.earcons", "audio.volume",
         "wake_word.threshold", "wake_word.threshold_while_speaking", "wake_word.patience",
     }
@@ -25,6 +25,7 @@ REBUILT: Mapping[str, str] = MappingProxyType(
         "audio.delay_ms": "listen",
         "wake_word.model": "listen",
         "recogniser": "recognise",
+        "turn.policy": "judge_end",
         "llm": "think",
         "history.context_tokens": "think",
         "tts": "speak",
@@ -62,14 +63,20 @@ def changes(old: Settings, new: Settings) -> Changes:
     A key nobody has placed takes a restart: that is never wrong.
     """
     changed = [key for key in KEYS if value_of(old, key) != value_of(new, key)]
+    if old.tools != new.tools:
+        changed.append(TOOLS)
     rebuilt = tuple(key for key in changed if _part(key))
     at_once = tuple(key for key in changed if not _part(key) and _named(key, AT_ONCE))
     return Changes(at_once, rebuilt, tuple(k for k in changed if k not in (*at_once, *rebuilt)))
 
 
 def _part(key: str) -> str | None:
-    return REBUILT.get(key) or REBUILT.get(KEYS[key].section)
+    return REBUILT.get(key) or REBUILT.get(_section(key))
 
 
 def _named(key: str, names: frozenset[str]) -> bool:
-    return key in names or KEYS[key].section in names
+    return key in names or _section(key) in names
+
+
+def _section(key: str) -> str:
+    return key.rpartition(".")[0]

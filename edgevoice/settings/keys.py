@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
-from edgevoice.settings.schema import Settings
+from edgevoice.settings.schema import Settings, UserTool
 
 Scalar: TypeAlias = bool | int | float | str
 Value: TypeAlias = Scalar | list[Scalar]
@@ -67,12 +67,15 @@ class Key:
         return number + unit + between
 
 
-def _keys_of(section: type[Any], prefix: str = "") -> Iterator[Key]:
+def keys_of(section: type[Any], prefix: str = "") -> Iterator[Key]:
+    """The keys of a dataclass of knobs; what is declared without one is no key."""
     hints = get_type_hints(section)
     for field in fields(section):
         hint = hints[field.name]
         if _is_section(hint):
-            yield from _keys_of(hint, f"{field.name}.")
+            yield from keys_of(hint, f"{field.name}.")
+            continue
+        if "doc" not in field.metadata:
             continue
         is_list = get_origin(hint) is list
         yield Key(
@@ -95,8 +98,11 @@ def _default(field: Field[Value]) -> Value:
     return field.default
 
 
-KEYS: Mapping[str, Key] = {key.name: key for key in _keys_of(Settings)}
+KEYS: Mapping[str, Key] = {key.name: key for key in keys_of(Settings)}
 """Every key by its dotted name, in the order of the schema."""
+
+TOOLS = "tools"
+"""The one key whose value is a list of mappings; see `edgevoice.settings.tools`."""
 
 SECTIONS: Mapping[str, type[Any]] = {
     name: hint for name, hint in get_type_hints(Settings).items() if _is_section(hint)
@@ -116,7 +122,7 @@ def value_of(settings: Settings, name: str) -> Value:
     return value
 
 
-def build(values: Mapping[str, Value]) -> Settings:
+def build(values: Mapping[str, Value], tools: Sequence[UserTool] = ()) -> Settings:
     """Settings with these ``values`` by dotted name, and defaults for the rest."""
     sections = {
         name: cls(**{leaf: values[f"{name}.{leaf}"] for leaf in keys_in(name)
@@ -124,4 +130,4 @@ def build(values: Mapping[str, Value]) -> Settings:
         for name, cls in SECTIONS.items()
     }  # fmt: skip
     top: dict[str, Any] = {leaf: values[leaf] for leaf in keys_in("") if leaf in values}
-    return Settings(**top, **sections)
+    return Settings(**top, **sections, tools=tuple(tools))

@@ -13,6 +13,7 @@ from edgevoice.settings.document import MAX_BYTES, BrokenDocument, Problem, comp
 from edgevoice.settings.keys import KEYS, Value, build
 from edgevoice.settings.reading import Tree, read
 from edgevoice.settings.schema import PROFILES, Settings
+from edgevoice.settings.tools import read_tools
 
 MAX_TOLD = 200
 """Errors that are told at once: more than there are keys, so the file is no configuration."""
@@ -73,7 +74,7 @@ def user_file() -> Path:
 def load_file(path: Path) -> Loaded:
     """The configuration in ``path``; errors as in `load`."""
     tree = parse(_read(path), path)
-    return Loaded(build(_effective(tree)), path, tree.lines)
+    return Loaded(build(_effective(tree), tree.tools), path, tree.lines)
 
 
 def parse(data: bytes, path: Path) -> Tree:
@@ -83,6 +84,8 @@ def parse(data: bytes, path: Path) -> Tree:
         tree = read(compose(decode(data), problems))
     except BrokenDocument as broken:
         raise _error(path, [*problems, broken.problem]) from None
+    if tree.tools_node is not None:
+        read_tools(tree, tree.tools_node)
     problems += tree.problems
     problems += check(build(_effective(tree)), tree.lines, tree.lines.keys() - tree.values.keys())
     if problems:

@@ -10,13 +10,14 @@ import difflib
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import yaml
 
 from edgevoice.settings.document import Problem, line_of
-from edgevoice.settings.keys import KEYS, SECTIONS, Key, Scalar, Value, keys_in
+from edgevoice.settings.keys import KEYS, SECTIONS, TOOLS, Key, Scalar, Value, keys_in
+from edgevoice.settings.schema import UserTool
 
 _WHOLE = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})")
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
@@ -33,6 +34,9 @@ class Tree:
     values: dict[str, Value] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    tools: list[UserTool] = field(default_factory=list)
+    tools_node: yaml.Node | None = None
+    """What stands below ``tools``; `edgevoice.settings.tools` reads it."""
 
 
 def read(root: yaml.Node | None) -> Tree:
@@ -46,30 +50,33 @@ def read(root: yaml.Node | None) -> Tree:
 def _read_mapping(tree: Tree, section: str, node: yaml.Node) -> None:
     """Read ``node`` as the keys of ``section``; of the top level when it is empty."""
     keys = keys_in(section)
-    if _is_null(node):  # every key of it is commented out
+    siblings = [*keys] if section else [*keys, *SECTIONS, TOOLS]
+    if is_null(node):  # every key of it is commented out
         return
     if not isinstance(node, yaml.MappingNode):
-        text = f"expected keys such as '{next(iter(keys))}:', got {_shown(node)}"
+        text = f"expected keys such as '{next(iter(keys))}:', got {shown(node)}"
         tree.problems.append(Problem(line_of(node), f"{section}: {text}" if section else text))
         return
-    for leaf, key_node, value_node in _entries(node, section, tree.problems):
+    for leaf, key_node, value_node in entries(node, section, tree.problems):
         if not section and leaf in SECTIONS:
             _read_mapping(tree, leaf, value_node)
+        elif not section and leaf == TOOLS:
+            tree.tools_node = value_node
         elif leaf in keys:
             _read_value(tree, keys[leaf], value_node)
         else:
-            tree.problems.append(Problem(line_of(key_node), _unknown(section, leaf)))
+            tree.problems.append(Problem(line_of(key_node), unknown(section, leaf, siblings)))
 
 
 def _read_value(tree: Tree, key: Key, node: yaml.Node) -> None:
     tree.lines[key.name] = line_of(node)
-    problems = list(_mismatches(key, node))
+    problems = list(mismatches(key, node))
     tree.problems += problems
     if not problems:
-        tree.values[key.name] = _value(key, node)
+        tree.values[key.name] = value(key, node)
 
 
-def _entries(
+def entries(
     mapping: yaml.MappingNode, section: str, problems: list[Problem]
 ) -> Iterator[tuple[str, yaml.Node, yaml.Node]]:
     """Name, key and value of each entry; only the first of two with one name."""
@@ -77,7 +84,7 @@ def _entries(
     for key_node, node in mapping.value:
         line = line_of(key_node)
         if not isinstance(key_node, yaml.ScalarNode):
-            problems.append(Problem(line, f"a key must be a word, got {_shown(key_node)}"))
+            problems.append(Problem(line, f"a key must be a word, got {shown(key_node)}"))
             continue
         leaf = key_node.value
         if leaf in seen:
@@ -88,8 +95,8 @@ def _entries(
         yield leaf, key_node, node
 
 
-def _unknown(section: str, leaf: str) -> str:
-    siblings = keys_in(section) if section else [*keys_in(""), *SECTIONS]
+def unknown(section: str, leaf: str, siblings: Sequence[str]) -> str:
+    """The complaint about a key that does not exist, with what may have been meant."""
     elsewhere = [
         f"'{key.leaf}:' below '{key.section}:'"
         for key in KEYS.values()
@@ -100,7 +107,7 @@ def _unknown(section: str, leaf: str) -> str:
     return f"{_dotted(section, leaf)}: unknown key; {hint}"
 
 
-def _mismatches(key: Key, node: yaml.Node) -> Iterator[Problem]:
+def mismatches(key: Key, node: yaml.Node) -> Iterator[Problem]:
     """What is wrong with ``node`` as the value of ``key``: nothing, or a problem an item."""
     if not key.is_list:
         if not _fits(key, node):
@@ -115,17 +122,17 @@ def _mismatches(key: Key, node: yaml.Node) -> Iterator[Problem]:
 
 
 def _mismatch(key: Key, where: str, expected: str, node: yaml.Node) -> Problem:
-    text = f"{where}: expected {expected}, got {_shown(node)}"
+    text = f"{where}: expected {expected}, got {shown(node)}"
     return Problem(line_of(node), text + _advice(key, node))
 
 
 def _advice(key: Key, node: yaml.Node) -> str:
-    if not isinstance(node, yaml.ScalarNode) or _is_null(node):
+    if not isinstance(node, yaml.ScalarNode) or is_null(node):
         return ""
     if key.type is not str:
         return "; remove the quotes" if node.style else ""
     if key.is_list and _fits(key, node):
-        return f"; write [{_shown(node)}]"
+        return f"; write [{shown(node)}]"
     similar = difflib.get_close_matches(node.value, key.choices, n=1)
     return f"; did you mean {similar[0]}?" if similar else ""
 
@@ -134,8 +141,8 @@ def _fits(key: Key, node: yaml.Node) -> bool:
     return _scalar(key, node) is not None
 
 
-def _value(key: Key, node: yaml.Node) -> Value:
-    """The value of a ``node`` in which `_mismatches` found nothing."""
+def value(key: Key, node: yaml.Node) -> Value:
+    """The value of a ``node`` in which `mismatches` found nothing."""
     items = node.value if isinstance(node, yaml.SequenceNode) else [node]
     values = [value for item in items if (value := _scalar(key, item)) is not None]
     return values if key.is_list else values[0]
@@ -143,7 +150,7 @@ def _value(key: Key, node: yaml.Node) -> Value:
 
 def _scalar(key: Key, node: yaml.Node) -> Scalar | None:
     """``node`` as a value, or an item, of ``key``; None when it is not one."""
-    if not isinstance(node, yaml.ScalarNode) or _is_null(node):
+    if not isinstance(node, yaml.ScalarNode) or is_null(node):
         return None
     value = _parsed(key, node)
     if value is None or (key.choices and str(value) not in key.choices):
@@ -173,15 +180,16 @@ def _is_printable(text: str) -> bool:
     return all(c in "\n\t" or unicodedata.category(c) not in _UNPRINTABLE for c in text)
 
 
-def _is_null(node: yaml.Node) -> bool:
+def is_null(node: yaml.Node) -> bool:
+    """Whether nothing stands there."""
     return isinstance(node, yaml.ScalarNode) and not node.style and node.value in _NULLS
 
 
-def _shown(node: yaml.Node) -> str:
+def shown(node: yaml.Node) -> str:
     """``node`` as it is quoted in a message: short, and on one line."""
     if not isinstance(node, yaml.ScalarNode):
         return "a list" if isinstance(node, yaml.SequenceNode) else "keys"
-    if _is_null(node):
+    if is_null(node):
         return "nothing"
     text: str = node.value
     if not text:

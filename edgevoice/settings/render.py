@@ -9,9 +9,10 @@ from typing import Any
 
 import yaml
 
-from edgevoice.settings.keys import KEYS, SECTIONS, Key, Value, keys_in, value_of
+from edgevoice.settings.keys import KEYS, SECTIONS, TOOLS, Key, Value, keys_in, value_of
 from edgevoice.settings.loader import Loaded
 from edgevoice.settings.schema import PROFILES
+from edgevoice.settings.tools import PARAMETER_KEYS, TOOL_KEYS
 
 _SAMPLE_HEAD = """\
 # The configuration of edgevoice.
@@ -49,6 +50,22 @@ schema --format json` writes a JSON schema for editors. The type of a key decide
 is read: `[stop, no]` is a list of two words, and `dead_air.enabled: on` is the word on.
 """
 
+_SAMPLE_TOOLS = """\
+# Commands of your own that can be asked for by voice (docs/skills.md).
+tools:
+  # - name: lamp
+  #   description: Switch the lamp on or off.
+  #   command: [/usr/local/bin/lamp, "{state}"]
+  #   parameters:
+  #     state: {choices: ["on", "off"]}
+  #   sentences: ["turn the lamp {state}"]"""
+
+_ABOUT_TOOLS = """\
+A list of commands of your own that can be asked for by voice; `docs/skills.md` shows how. Each
+has a name, a description, a command, and what it needs of the rest. `parameters` names the values
+that the command takes, `environment` the variables it gets besides `PATH`, `HOME` and `LANG`.
+"""
+
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 
 _JSON_TYPES: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
@@ -58,6 +75,7 @@ def sample() -> str:
     """The sample YAML: every key with its explanation, commented out at its default."""
     blocks = ["\n".join(_sample_key(key, "")) for key in keys_in("").values()]
     blocks += ["\n".join(_sample_section(section)) for section in SECTIONS]
+    blocks.append(_SAMPLE_TOOLS)
     return _SAMPLE_HEAD + "\n\n".join(blocks) + "\n"
 
 
@@ -89,6 +107,8 @@ def effective(loaded: Loaded) -> str:
         indent = "  " if key.section else ""
         value = _yaml(value_of(loaded.settings, name))
         rows.append((f"{indent}{key.leaf}: {value}", loaded.origin(name)))
+    if loaded.settings.tools:
+        rows.append((f"# tools: {', '.join(tool.name for tool in loaded.settings.tools)}", ""))
     column = max(len(text) for text, _ in rows if len(text) < 60)
     return "".join(f"{text:<{column}}  # {origin}\n" if origin else f"{text}\n"
                    for text, origin in rows)  # fmt: skip
@@ -99,6 +119,8 @@ def markdown() -> str:
     parts = [_MARKDOWN_HEAD, "## Top level\n", _table(keys_in("").values())]
     for section in SECTIONS:
         parts += [f"## {section}\n", f"{_about(section)}\n", _table(keys_in(section).values())]
+    parts += ["## tools\n", _ABOUT_TOOLS, _table(TOOL_KEYS.values())]
+    parts += ["Of each of `parameters`:\n", _table(PARAMETER_KEYS.values())]
     parts += ["## Profiles\n", "What each profile makes of the defaults:\n", _profiles()]
     return "\n".join(parts)
 
@@ -132,6 +154,7 @@ def json_schema() -> str:
     """The schema as JSON Schema (draft 2020-12), for editors that check while one types."""
     properties = {key.leaf: _json_key(key) for key in keys_in("").values()}
     properties |= {section: _json_section(section) for section in SECTIONS}
+    properties[TOOLS] = {"type": ["array", "null"], "items": _json_tool()}
     document = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "edgevoice configuration",
@@ -140,6 +163,27 @@ def json_schema() -> str:
         "properties": properties,
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _json_tool() -> dict[str, Any]:
+    parameter = {leaf: _json_key(key) for leaf, key in PARAMETER_KEYS.items()}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["name", "description", "command"],
+        "properties": {
+            **{leaf: _json_key(key) for leaf, key in TOOL_KEYS.items()},
+            "parameters": {
+                "type": "object",
+                "additionalProperties": {
+                    "type": ["object", "null"],
+                    "additionalProperties": False,
+                    "properties": parameter,
+                },
+            },
+            "environment": {"type": "object", "additionalProperties": {"type": "string"}},
+        },
+    }
 
 
 def _json_section(section: str) -> dict[str, Any]:

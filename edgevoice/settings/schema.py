@@ -143,6 +143,13 @@ class Llm:
     max_tokens: int = knob(
         160, "Longest answer; 160 tokens are about 120 words.", unit="tokens", ge=8, le=4096
     )
+    tools: str = knob(
+        "auto",
+        "Whether the model may use the tools: on, off, or auto: if its file has 600 MB or more. "
+        "The starter model calls none, asked or not (make bench SUITE=intents); "
+        "what the sentences of docs/skills.md ask for works with any.",
+        choices=("auto", "on", "off"),
+    )
     temperature: float = knob(
         0.0, "0 always takes the likeliest word, which small models need; 1 varies freely.",
         ge=0, le=2,
@@ -248,6 +255,47 @@ class Log:
 
 
 @dataclass(frozen=True)
+class Parameter:
+    """An argument of a tool of the owner's."""
+
+    type: str = knob("string", "What it is.", choices=("string", "integer", "number", "boolean"))
+    choices: list[str] = knob([], "The only values it may have; [] for any.")
+    min: float = knob(-1e9, "Least value of a number.", ge=-1e9, le=1e9)
+    max: float = knob(1e9, "Greatest value of a number.", ge=-1e9, le=1e9)
+    description: str = knob("", "What it means, for the language model.")
+    required: bool = knob(True, "Whether the tool cannot do without it.")
+
+
+@dataclass(frozen=True)
+class UserTool:
+    """A command of the owner's that can be asked for by voice."""
+
+    name: str = knob("", "What the tool is called, in small letters, digits and _.")
+    description: str = knob("", "What it does, in one sentence; the language model goes by it.")
+    command: list[str] = knob(
+        [],
+        "The program and its arguments; {parameter} stands for a value. No shell sees it.",
+    )
+    timeout_s: float = knob(10.0, "It is ended after this time.", unit="s", ge=0.1, le=300)
+    directory: str = knob("", "Where it runs; empty for a directory of its own that goes away.")
+    output: str = knob(
+        "text",
+        "text: what it prints is the result. json: it prints an object with result, and say "
+        "for what is to be said.",
+        choices=("text", "json"),
+    )
+    say: str = knob("", "What is said when it has worked; empty for what it prints.")
+    long_running: bool = knob(
+        False, "Its progress is told, and it may take timeouts.task_s (at most timeout_s)."
+    )
+    sentences: list[str] = knob(
+        [], "Templates of what asks for it without the language model, with {parameter}."
+    )
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Settings:
     """The whole configuration, complete and checked."""
 
@@ -286,6 +334,7 @@ class Settings:
     control: Control = field(default_factory=Control)
     models: Models = field(default_factory=Models)
     log: Log = field(default_factory=Log)
+    tools: tuple[UserTool, ...] = ()
 
 
 PROFILES: Mapping[str, Mapping[str, bool | int | float]] = MappingProxyType(

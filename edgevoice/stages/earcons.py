@@ -15,8 +15,9 @@ _TONES: dict[str, tuple[tuple[float, float], ...]] = {
     "close": ((1174.66, 0.09), (880.0, 0.14)),
     "mute": ((440.0, 0.12), (330.0, 0.16)),
     "error": ((220.0, 0.16), (196.0, 0.3)),
+    "alarm": ((987.77, 0.12), (0.0, 0.18), (987.77, 0.12), (0.0, 0.18), (1318.51, 0.2)),
 }
-"""Frequencies in Hz (equal temperament, A4 = 440) and lengths in seconds."""
+"""Frequencies in Hz (equal temperament, A4 = 440; 0 is silence) and lengths in seconds."""
 
 
 def earcon(name: str, rate: int) -> Samples:

@@ -170,7 +170,7 @@ class Play(Stage[Chunk | End]):
         super().__init__("play", events, capacity=4096)
         self._clock = clock
         self.volume = volume
-        """1 is full; what is said from now on."""
+        """Factor of the voice, 0 to 1; what is buffered already keeps its own."""
         self._speaker = speaker
         self._reference = reference
         self._tracks: dict[int, Track] = {}

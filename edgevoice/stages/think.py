@@ -8,14 +8,15 @@ still speaks, so it yields the processor to those who listen.
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
 from collections.abc import Callable
 
 from edgevoice.core.commands import Generate, Prefill
-from edgevoice.core.events import FaultKind, ReplyDone, Token
-from edgevoice.ports import LanguageModel
+from edgevoice.core.events import FaultKind, ReplyDone, Token, ToolCalled
+from edgevoice.ports import Call, LanguageModel
 from edgevoice.runtime.stage import Post, TurnStage
 
 _STEP_BACK = 5
@@ -58,9 +59,17 @@ class Think(TurnStage[Generate | Prefill]):
         self._answer(message, cancelled)
 
     def _answer(self, prompt: Generate, cancelled: Callable[[], bool]) -> None:
-        for text in self._model.reply(prompt.messages, cancelled):
+        for piece in self._model.reply(prompt.messages, cancelled):
             if cancelled():
                 return
-            self.emit(Token(time.monotonic(), prompt.turn, text))
+            if isinstance(piece, Call):
+                self._ask_for(piece, prompt.turn)
+                return
+            self.emit(Token(time.monotonic(), prompt.turn, piece))
         if not cancelled():
             self.emit(ReplyDone(time.monotonic(), prompt.turn))
+
+    def _ask_for(self, call: Call, turn: int) -> None:
+        """The model wants a tool; there is one call in an answer."""
+        arguments = json.dumps(call.arguments, ensure_ascii=False)
+        self.emit(ToolCalled(time.monotonic(), turn, 0, call.name, arguments, call.long_running))

@@ -182,8 +182,9 @@ def llm(model: LanguageModel, system: str, prompt: str, write: Tell) -> str:
     began, first, text = time.monotonic(), None, ""
     for piece in model.reply((Message("system", system), Message("user", prompt)), lambda: False):
         first = first or time.monotonic()
-        text += piece
-        write(piece)
+        words = piece if isinstance(piece, str) else f"[{piece.name}]"  # it was given no tools
+        text += words
+        write(words)
     if first is None:
         return "no answer"
     tokens, seconds = model.count_tokens(text), max(1e-6, time.monotonic() - first)

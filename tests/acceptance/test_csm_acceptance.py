@@ -115,7 +115,7 @@ def test_AC_008_a_model_that_never_answers_is_excused_and_listening_follows() ->
     talk = talk_in(Place.WAITING_FOR_LLM)
     talk.pass_time(31)
     assert len(talk.all(cmd.Generate)) > 1
-    assert talk.last(cmd.Synthesise).text == talk.core.lexicon.phrases["no_answer"]
+    assert talk.last(cmd.Synthesise).text == talk.core.lexicon.phrases["unavailable"]
     talk.synthesise()
     assert talk.place is Place.PLAYING
     talk.finish()

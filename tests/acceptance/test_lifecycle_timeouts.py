@@ -93,7 +93,7 @@ def test_lifecycle_timeout_processing_30_s_then_an_apology() -> None:
     talk.pass_time(asked_at + 29.9 - talk.now)
     assert not talk.all(cmd.Synthesise)
     talk.pass_time(0.2)
-    assert talk.last(cmd.Synthesise).text == talk.core.lexicon.phrases["no_answer"]
+    assert talk.last(cmd.Synthesise).text == talk.core.lexicon.phrases["unavailable"]
 
 
 def test_lifecycle_timeout_tool_30_s_then_an_error_for_the_model() -> None:

@@ -34,6 +34,8 @@ TURN = TurnRecord(
     decision_to_silence_ms=22.5,
     commit_to_listening_ms=50.0,
     holds=1,
+    drafts=2,
+    wasted_tokens=9,
 )
 TURN_FIELDS = {
     "EDGEVOICE_TURN": "7",

@@ -34,7 +34,7 @@ def test_every_turn_has_its_figures(demo):
     report = json.loads((demo / "report.json").read_text())
     for turn in report["turns"]:
         assert turn["response_ms"] > 0
-        assert turn["llm_first_token_ms"] > 0
+        assert turn["llm_first_token_ms"] >= 0  # 0: it was drafted
         assert turn["tts_first_audio_ms"] > 0
         cut = turn["interrupted"]
         assert (turn["onset_to_decision_ms"] is not None) == cut

@@ -40,6 +40,7 @@ LEADS_TO: dict[C, set[P]] = {
     C.TTS_COMPLETE: {P.LISTENING, P.IDLE, P.WAITING_FOR_TASK},
     C.DEAD_AIR: {P.IDLE},
     C.ANNOUNCEMENT: {P.PLAYING},
+    C.ALARM: {P.LISTENING},
     C.SETTLED: {P.LISTENING},
     C.SUSPEND: {P.SUSPENDED},
     C.RESUME: _BACK | {P.SUSPENDED},
@@ -53,15 +54,18 @@ LEADS_TO: dict[C, set[P]] = {
     C.SHUTDOWN: {P.TERMINATING},
 }
 
-_PAUSE = {C.USER_ASK}
-"""A question that has waited is asked in the first pause, whatever brought the pause about."""
+_PAUSE = {C.USER_ASK, C.ALARM}
+"""In the first pause, whatever has brought it about, a question that has waited is asked, or
+an alarm rings and is listened for the end of."""
 _RETURN = {
     C.TTS_BUFFER_READY, C.ANNOUNCEMENT, C.TOOL_CALLED, C.TOOL_RESULT, C.TTS_COMPLETE, C.LLM_EMPTY,
 }  # fmt: skip
 """What has got ready while the device was away goes on at the return."""
 _DRAFT = {C.TTS_BUFFER_READY, C.TOOL_CALLED, C.TASK_STARTED, C.LLM_EMPTY}
 """What was drafted before the end of the turn was certain goes on when it is."""
-_WORDS = {C.USER_STOP, C.USER_GOODBYE, C.USER_INTERRUPT, C.BARGE_IN_REJECTED, C.TOOL_RESULT}
+_WORDS = {
+    C.USER_STOP, C.USER_GOODBYE, C.USER_INTERRUPT, C.BARGE_IN_REJECTED, C.TOOL_RESULT, C.LLM_EMPTY,
+}  # fmt: skip
 
 GIVES: dict[type[ev.Event], set[C]] = {
     ev.Ready: {C.READY, *_PAUSE},
@@ -69,16 +73,17 @@ GIVES: dict[type[ev.Event], set[C]] = {
     ev.PartRebuilt: {C.RESUME, *_RETURN, *_PAUSE},
     ev.DeviceLost: {C.DEVICE_LOST},
     ev.DeviceFound: {C.DEVICE_FOUND, *_RETURN, *_PAUSE},
-    ev.ButtonPressed: {C.BUTTON_PRESSED, C.DEVICE_LOST, *_RETURN, *_PAUSE},
+    ev.ButtonPressed: {C.BUTTON_PRESSED, C.USER_STOP, C.DEVICE_LOST, *_RETURN, *_PAUSE},
     ev.ButtonReleased: {C.USER_MUTE},
     ev.StartConversation: {C.USER_START},
-    ev.EndConversation: {C.USER_STOP, C.SETTLED},
+    ev.EndConversation: {C.USER_STOP, C.SETTLED, C.ALARM},
     ev.Interrupt: {C.USER_INTERRUPT},
     ev.Mute: {C.USER_MUTE},
     ev.Unmute: {C.USER_UNMUTE, C.DEVICE_LOST, *_RETURN, *_PAUSE},
     ev.Suspend: {C.SUSPEND},
     ev.Resume: {C.RESUME, *_RETURN, *_PAUSE},
-    ev.Ask: {C.USER_ASK},
+    ev.Ask: {*_PAUSE},
+    ev.Rings: {C.ALARM},
     ev.Shutdown: {C.SHUTDOWN},
     ev.SoundFrame: {
         C.TURN_SPEAK, C.TURN_TIMEOUT, C.USER_START, C.USER_RESUMED, C.BARGE_IN_EVIDENCE,
@@ -88,9 +93,9 @@ GIVES: dict[type[ev.Event], set[C]] = {
     ev.Transcript: {C.BUTTON_RELEASED, C.USER_SILENT, *_WORDS, *_PAUSE},
     ev.ReplyDone: {C.LLM_EMPTY, *_PAUSE},
     ev.ToolCalled: {C.TOOL_CALLED, C.TASK_STARTED},
-    ev.ToolDone: {C.TOOL_RESULT},
+    ev.ToolDone: {C.TOOL_RESULT, C.LLM_EMPTY, *_PAUSE},
     ev.PieceBuffered: {C.TTS_BUFFER_READY, C.ANNOUNCEMENT},
-    ev.PlaybackDone: {C.TTS_COMPLETE, C.TOOL_CALLED, C.TOOL_RESULT, *_PAUSE},
+    ev.PlaybackDone: {C.TTS_COMPLETE, C.TOOL_CALLED, C.TOOL_RESULT, C.LLM_EMPTY, *_PAUSE},
     ev.Tick: {
         C.TURN_TIMEOUT, C.USER_SILENT, C.USER_STOP, C.USER_GOODBYE, C.DEAD_AIR, C.SETTLED,
         C.BUTTON_HELD, C.BARGE_IN_REJECTED, C.USER_INTERRUPT, C.LLM_TIMEOUT, C.TOOL_RESULT, C.ERROR,

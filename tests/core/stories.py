@@ -84,7 +84,7 @@ LEAVE_AND_RETURN: dict[str, tuple[Act, Act]] = {
     "suspended, no tool": (_both(_suspend, _fault(FaultKind.TOOL)), _resume),
 }
 MEANWHILE: tuple[type[ev.Event], ...] = (
-    ev.Ask, ev.Say, ev.ReplyDone, ev.PieceBuffered, ev.PlaybackDone, ev.ToolDone,
+    ev.Ask, ev.Say, ev.Rings, ev.ReplyDone, ev.PieceBuffered, ev.PlaybackDone, ev.ToolDone,
     ev.ToolCalled,
 )  # fmt: skip
 

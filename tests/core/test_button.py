@@ -40,6 +40,19 @@ def test_a_long_question_may_be_asked_with_the_button_down():
     assert talk.place is Place.WAITING_FOR_LLM
 
 
+def test_nor_is_one_that_is_still_to_be_recognised_or_has_come_to_a_pause():
+    talk = Talk()
+    talk.press()
+    talk.speak(HOLD_S + 0.5)
+    assert talk.place is Place.LISTENING
+    talk = Talk()
+    talk.press()
+    talk.speak(1.0)
+    talk.hear("tell me")
+    talk.wait(HOLD_S)
+    assert talk.place is Place.LISTENING
+
+
 def test_held_over_an_answer_it_stops_that_and_closes():
     talk = Talk()
     talk.answering()
@@ -57,3 +70,15 @@ def test_a_release_in_time_is_no_long_hold():
     talk.release()
     talk.wait(HOLD_S)
     assert all(move.cause is not Cause.BUTTON_HELD for move in talk.all(cmd.Transition))
+
+
+def test_released_when_the_answer_to_something_else_is_spoken_it_ends_nothing():
+    talk = Talk()
+    talk.press()
+    talk.wait(0.5)
+    talk.feed(ev.Ask(talk.now, "tell me about the sea"))
+    talk.answer("It is wide and deep and very very old.")
+    before = len(talk.done)
+    talk.release()
+    assert talk.place is Place.PLAYING
+    assert talk.done[before:] == []

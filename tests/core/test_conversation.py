@@ -526,3 +526,26 @@ def test_an_utterance_that_the_policy_doubts_for_ever_is_answered_all_the_same()
     assert talk.place is Place.LISTENING
     talk.wait(0.5)
     assert talk.causes[-1] is Cause.TURN_TIMEOUT
+
+
+def test_what_is_left_of_the_wake_phrase_is_no_word_of_the_question():
+    talk = Talk()
+    talk.wake()
+    talk.ask("the what time is it")
+    assert talk.last(cmd.Generate).heard == "what time is it"
+    assert talk.last(cmd.Generate).messages[-1].text == "what time is it"
+
+
+def test_a_stop_in_one_breath_with_the_wake_phrase_stops():
+    talk = Talk()
+    talk.wake()
+    talk.ask("the stop")
+    assert talk.place is Place.IDLE
+    assert not talk.all(cmd.Generate)
+
+
+def test_the_same_word_is_left_alone_when_nobody_was_called():
+    talk = Talk(activation=frozenset({"button"}))
+    talk.press()
+    talk.hear("the sea")
+    assert talk.core.hearing.text == "the sea"

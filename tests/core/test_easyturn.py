@@ -209,7 +209,7 @@ def test_an_unknown_policy_is_one_clear_line() -> None:
 def test_words_are_judged_once_and_not_once_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = itertools.count()
     monkeypatch.setattr(
-        "edgevoice.core.easyturn.ends_open", lambda text, lexicon: bool(next(calls) < 0)
+        "edgevoice.core.easyturn.promises_more", lambda text, lexicon: bool(next(calls) < 0)
     )
     ear = Ear()
     ear.listen(1000, **SILENCE)
@@ -237,3 +237,57 @@ def test_a_decision_says_all_that_was_asked(policy: str) -> None:
     if policy == "manual":
         assert (decision.confidence, decision.blocked_by) == (0.0, Blocker.BUTTON)
     assert ear.frame(**SPEECH).speaking is True
+
+
+# -- at the limits ------------------------------------------------------------------------
+
+
+def test_hysteresis_to_the_sample() -> None:
+    hysteresis = Hysteresis(200)
+    hysteresis.apply(TurnState.SPEAK, 0)
+    assert hysteresis.apply(TurnState.SPEAK, 3199) == "pending_SPEAK_199ms"
+    assert hysteresis.apply(TurnState.SPEAK, 3200) == "transition_to_SPEAK_eot"
+
+
+@pytest.mark.parametrize(("text", "waits"), [("a" * 19, 700), ("a" * 20, 600)])
+def test_fewer_than_20_characters_are_a_short_utterance(text: str, waits: int) -> None:
+    ear = Ear()
+    ear.hears(text, changed_at=0)
+    ear.listen(500, **SPEECH)
+    assert ear.until_speak() == waits
+
+
+def test_words_that_were_taken_back_are_nothing_to_answer() -> None:
+    ear = Ear(Turn(min_text_length=0))
+    ear.hears("yes", changed_at=0)
+    ear.listen(10, **SILENCE)
+    ear.hears("", changed_at=0)
+    assert ear.listen(900, **SILENCE).blocked_by == Blocker.TEXT_LENGTH
+
+
+@pytest.mark.parametrize(("samples", "blocker"), [
+    (2398, Blocker.TEXT_SETTLING), (2400, Blocker.NOTHING),
+])  # fmt: skip
+def test_the_text_must_have_stood_for_150_ms(samples: int, blocker: Blocker) -> None:
+    ear = Ear()
+    ear.listen(500, **SPEECH)
+    ear.listen(450, **SILENCE)
+    ear.hears("what time is it now in paris", changed_at=ear.now + FRAME - samples)
+    assert ear.frame(**SILENCE).blocked_by == blocker
+
+
+@pytest.mark.parametrize(("silence_ms", "least", "most"), [(150, 0.8, 1.0), (200, 0.8, 1.0)])
+def test_no_wait_is_a_wait_that_is_over(silence_ms: int, least: float, most: float) -> None:
+    turn = Turn(min_silence_to_speak_ms=silence_ms, hysteresis_overlaps_silence=True)
+    assert least < Ear(turn).frame(**SILENCE).confidence <= most
+
+
+def test_the_shortest_wait_is_one() -> None:
+    ear = Ear(Turn(min_silence_to_speak_ms=201, hysteresis_overlaps_silence=True))
+    assert ear.frame(**SPEECH).confidence == 0.0
+
+
+def test_the_policies_there_are_are_named() -> None:
+    with pytest.raises(ConfigError) as error:
+        make_policy(Turn(policy="psychic"), lexicon("en"))
+    assert f"use one of {', '.join(POLICIES)}" in str(error.value)

@@ -72,17 +72,25 @@ def test_a_model_that_fails_again_and_again_is_excused_and_opens_no_breaker():
         talk.pass_time(4)
     assert len(talk.all(cmd.Generate)) == 4
     assert talk.place is Place.WAITING_FOR_LLM
-    assert talk.last(cmd.Synthesise).text == talk.core.lexicon.phrases["no_answer"]
+    assert talk.last(cmd.Synthesise).text == talk.core.lexicon.phrases["unavailable"]
 
 
-def test_three_questions_that_the_model_cannot_answer_open_the_breaker():
+def test_a_model_that_fails_for_three_questions_is_asked_once_for_each_and_no_more():
+    """Its breaker ends the patience with it, not the device: timers need no model."""
     talk = Talk()
     for _ in range(3):
         talk.wake()
         talk.ask("tell me about the sea")
         talk.core.the_answer.retries = 3
         fail(talk, FaultKind.LLM, talk.turn)
-    assert talk.place is Place.FAULTED
+    assert talk.place is Place.WAITING_FOR_LLM
+    talk.wake()
+    talk.ask("tell me about the moon")
+    asked = len(talk.all(cmd.Generate))
+    fail(talk, FaultKind.LLM, talk.turn)
+    assert talk.last(cmd.Synthesise).text == talk.core.lexicon.phrases["unavailable"]
+    talk.pass_time(5)
+    assert len(talk.all(cmd.Generate)) == asked
 
 
 def test_late_tokens_of_an_attempt_that_was_given_up_are_not_spoken():
@@ -233,7 +241,7 @@ def test_a_model_that_was_asked_again_and_fails_while_away_is_apologised_for():
     fail(talk, FaultKind.LLM, talk.turn)
     talk.feed(ev.Resume(talk.now))
     assert len(talk.all(cmd.Generate)) == 2
-    assert talk.last(cmd.Synthesise).text == talk.core.lexicon.phrases["no_answer"]
+    assert talk.last(cmd.Synthesise).text == talk.core.lexicon.phrases["unavailable"]
 
 
 def break_three_times(talk: Talk, kind: FaultKind, part: str) -> None:

@@ -373,3 +373,34 @@ def test_and_that_to_the_character(heading: str, lines: int) -> None:
         history.add("a b c", "d e")  # 13 characters in the summary, and a line's end
     history.condense(0.0)
     assert texts(history)[0][1].count("→") == lines
+
+
+def test_a_text_that_fits_stays_as_it_is() -> None:
+    assert History(TUNING, count=words_of)._cut_to("a  b", 2) == "a  b"
+
+
+def test_a_question_and_its_results_share_the_room_when_it_is_too_small() -> None:
+    history = History(TUNING, count=words_of)
+    asked = [Message("user", "a b c"), Message("tool", "d")]
+    assert history._fitted(asked, 3 + 5 + 1 + 5) == asked
+    asked = [Message("user", "a " * 9 + "z"), Message("tool", "d " * 10)]
+    assert [words_of(m.text) for m in history._fitted(asked, 20)] == [5, 5]
+
+
+def test_the_system_prompt_may_fill_half_of_the_room() -> None:
+    tuning = HistoryTuning(system_prompt="be " * 200, context_tokens=256, answer_tokens=128)
+    assert words_of(History(tuning, count=words_of).messages("now?")[0].text) == 64 - 5
+
+
+@pytest.mark.parametrize(("words", "kept"), [(57, True), (58, False)])
+def test_the_past_fills_the_room_to_the_last_token(words: int, kept: bool) -> None:
+    tuning = HistoryTuning(system_prompt="", context_tokens=256, answer_tokens=128)
+    history = History(tuning, count=words_of)
+    history.add("q " * 50, "a " * words)  # 128 - 5 - (1 + 5) = (50 + 5) + (57 + 5)
+    assert (len(history.messages("now?")) == 4) is kept
+
+
+def test_only_punctuation_is_taken_off_before_the_mark() -> None:
+    history = History(TUNING)
+    history.add("what is it", "A box X,", cut=True)
+    assert texts(history)[2] == ("assistant", f"A box X{CUT}")

@@ -128,6 +128,11 @@ WAIT, RESUME, COMMIT = Verdict.WAIT, Verdict.RESUME, Verdict.COMMIT
         (COMMIT, "hard_word", {"speech": 100, "text": "okay stop"}),
         (COMMIT, "hard_word", {"speech": 100, "text": "banana", "hard_words": ["Banana!"]}),
         (WAIT, "undecided", {"speech": 100, "text": "stop", "hard_words": ["banana"]}),
+        (COMMIT, "hard_word", {"speech": 100, "text": "hang on", "hard_words": ["Hang on"]}),
+        (WAIT, "undecided", {"speech": 1199, "text": "yes or"}),
+        (COMMIT, "long_speech", {"speech": 1200, "text": "yes or"}),
+        (COMMIT, "long_speech", {"speech": 800, "text": "yes or", "sure": 0.9}),
+        (COMMIT, "long_speech", {"speech": 800, "text": "yes moon okay"}),
         (WAIT, "undecided", {"speech": 200, "silence": 299, "text": "yeah", "sure": 0.9}),
         (RESUME, "silence", {"speech": 200, "silence": 300, "text": "yeah", "sure": 0.9}),
         (RESUME, "silence", {"speech": 200, "silence": 300, "text": "", "sure": 0.9}),
@@ -146,6 +151,11 @@ WAIT, RESUME, COMMIT = Verdict.WAIT, Verdict.RESUME, Verdict.COMMIT
 def test_the_verdict(verdict, rule, arguments):
     judgement = judged(**arguments)
     assert (judgement.verdict, judgement.rule) == (verdict, rule)
+
+
+def test_before_the_first_transcript_there_are_no_words():
+    judge = Judge(BargeIn(min_words=1), lexicon("en"), ONSET)
+    assert judge.frame(SoundFrame(0.0, ONSET + FRAME, FRAME, *YES), True).verdict is WAIT
 
 
 def test_an_echo_is_70_percent_of_the_words():

@@ -72,16 +72,21 @@ def test_a_fault_is_told_by_the_number_of_blinks(kind):
     assert not any(shown(light, round_s)[-100:])
 
 
+def test_only_the_lamp_of_a_fault_tells_its_kind():
+    tells = {place for place in Place if pattern(place, FaultKind.LLM) != pattern(place)}
+    assert tells == {Place.FAULTED}
+
+
 def test_every_kind_of_fault_has_a_number_of_its_own():
     assert sorted(BLINKS.values()) == list(range(1, len(FaultKind) + 1))
 
 
 def test_motions():
     blink = Pattern("x", (1, 1, 1), "blink", 1.0)
-    assert [blink.level(t) for t in (0.0, 0.4, 0.6, 0.9, 1.1)] == [1, 1, 0, 0, 1]
+    assert [blink.level(t) for t in (0.0, 0.4, 0.5, 0.9, 1.1)] == [1, 1, 0, 0, 1]
     flash = Pattern("x", (1, 1, 1), "flash", 2.0)
-    assert [flash.level(t) for t in (0.0, 0.05, 0.15, 1.9, 2.05)] == [1, 1, 0, 0, 1]
-    pulse = Pattern("x", (1, 1, 1), "pulse", 1.0)
-    assert [pulse.level(t) for t in (0.0, 0.5, 1.0)] == [1, lamps._DIMMEST, 1]
+    assert [flash.level(t) for t in (0.0, 0.05, 0.1, 1.9, 2.05)] == [1, 1, 0, 0, 1]
+    pulse = Pattern("x", (1, 1, 1), "pulse", 2.0)
+    assert [pulse.level(t) for t in (0.0, 1.0, 2.0)] == [1, lamps._DIMMEST, 1]
     assert Pattern("x", (1, 1, 1), "steady").level(9.0) == 1
     assert Pattern("x", (1, 1, 1), "off").level(9.0) == 0

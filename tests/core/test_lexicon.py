@@ -44,16 +44,22 @@ def test_find_phrase() -> None:
     assert find_phrase([], {"stop"}) is None
 
 
+OF_SOME_GRAMMARS = {"object_verbs", "nominatives", "particles", "particle_verbs"}
+
+
 @languages
 def test_every_language_is_complete(language: str) -> None:
     known = lexicon(language)
+    may_be_empty = {"strays"}  # they were heard in English alone so far
     for field in fields(Lexicon):
+        if field.name in may_be_empty | OF_SOME_GRAMMARS:
+            continue
         assert getattr(known, field.name) not in (frozenset(), (), {}, ""), field.name
     assert set(known.labels) == set(Place)
     assert len(set(known.labels.values())) == len(Place)
     assert len(known.progress) >= 3
     assert len(known.check_ins) >= 2
-    assert set(known.phrases) == {"no_answer", "unavailable", "summary"}
+    assert set(known.phrases) == {"no_answer", "unavailable", "tool_failed", "summary"}
 
 
 @languages

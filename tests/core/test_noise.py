@@ -107,3 +107,17 @@ def test_it_is_never_zero_and_never_above_what_was_heard(
         level = floor.update(SoundFrame(0.0, number * FRAME, FRAME, energy, vad))
         assert QUIETEST <= level <= loudest + 1e-12
         assert math.isfinite(level)
+
+
+def test_a_frame_that_is_as_likely_speech_as_not_does_not_raise_it() -> None:
+    floor = NoiseFloor()
+    for number, (energy, vad) in enumerate([(0.001, 0.0)] * 10 + [(0.1, 0.5)] * 900, 1):
+        floor.update(SoundFrame(0.0, number * 160, 160, energy, vad))
+    assert floor.level == 0.001
+
+
+def test_what_was_quiet_is_forgotten_after_six_seconds_to_the_frame() -> None:
+    room = Room()
+    room.plays(1, 0.001)
+    assert room.plays(6, 0.02) == 0.001
+    assert room.plays(0.01, 0.02) > 0.004

@@ -32,3 +32,8 @@ def test_a_fault_while_it_is_open_does_not_open_it_longer() -> None:
 
 def test_it_starts_closed_at_any_time() -> None:
     assert not CircuitBreaker(1, 60.0, 60.0).is_open(-5.0)
+
+
+def test_it_opens_at_any_time() -> None:
+    breaker = CircuitBreaker(3, 60.0, 60.0)
+    assert [breaker.fault(at) for at in (1000.0, 1001.0, 1002.0)] == [False, False, True]

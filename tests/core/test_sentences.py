@@ -203,3 +203,83 @@ def test_the_second_half_of_runaway_text_begins_behind_its_middle(before: int, a
     text = "So. " + "words " * (before - 1) + "here, " + "words " * (after + 20)
     first = split(text)[1]
     assert first.endswith("here,") is (before > 25)
+
+
+@pytest.mark.parametrize("mark", [*"!?.…。！？"])
+def test_a_sentence_ends_with_its_mark(mark: str) -> None:
+    text = f"Well then. This is a sentence of its own{mark} Here is another one"
+    assert split(text)[1] == f"This is a sentence of its own{mark}"
+
+
+@pytest.mark.parametrize("mark", [*",;:–—"])
+def test_the_first_clause_ends_with_its_mark(mark: str) -> None:
+    assert len(split(f"One two three{mark} four five")) == 2
+
+
+@pytest.mark.parametrize("word", ["(Dr.", '"Dr.', "X.", "[e.g."])
+def test_an_abbreviation_in_brackets_ends_nothing(word: str) -> None:
+    assert len(split(f"Well then. This is what we call {word} Smith in this place")) == 2
+
+
+def test_a_sentence_of_20_characters_with_its_space_is_long_enough() -> None:
+    assert split("So. It is now ten to one. Go on")[1:] == ["It is now ten to one.", "Go on"]
+    assert split("So. It is ten to one now. A")[1] == "It is ten to one now."
+    assert split("So. It is ten past one. A")[1:] == ["It is ten past one.", "A"]
+    assert split("So. It is ten to one. A")[1:] == ["It is ten to one. A"]
+
+
+def test_a_piece_may_be_as_long_as_the_limit() -> None:
+    splitter = Splitter(lexicon("en"), limit=20)
+    pieces = [
+        p for word in ["aaaa", "bbbb", "cccc", "ddddd", "e"] for p in splitter.feed(word + " ")
+    ]
+    assert pieces + splitter.finish() == ["aaaa bbbb cccc ddddd", "e"]
+
+
+@pytest.mark.parametrize(("letters", "parts"), [(9, 1), (10, 2), (18, 2), (19, 3)])
+def test_a_word_without_end_comes_in_parts(letters: int, parts: int) -> None:
+    raw = RawWords(limit=10)
+    assert len([*raw.feed("x" * letters), *raw.finish()]) == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("a\ufe00b", "ab"),
+        ("a\ufe0fb", "ab"),
+        ("न\u0903", "न\u0903"),
+        ("5¥", "5¥"),
+        ("5−3≈2", "5−3≈2"),
+        ("Xylophone", "Xylophone"),
+        ("X—X", "X, X"),
+        ("—yes", "yes"),
+        ("– one", "one"),
+        ("— two", "two"),
+        ("yes – no", "yes, no"),
+        ("yes — no", "yes, no"),
+    ],
+)
+def test_speakable_one_by_one(text: str, spoken: str) -> None:
+    assert speakable(text) == spoken
+
+
+def hurried(text: str) -> list[str]:
+    splitter = Splitter(lexicon("en"))
+    return [piece for word in text.split() for piece in splitter.feed(f"{word} ", in_a_hurry=True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("water is deep And wide", ["water is deep"]),
+        ("water full of The big salty rocks", []),
+        (
+            "one two three four five six seven eight nine",
+            ["one two three four five six seven"],
+        ),
+        ("one two three four five six seven eight", []),
+        ("the of the of the of the of the of the", []),
+    ],
+)
+def test_in_a_hurry_a_piece_ends_between_two_phrases(text: str, pieces: list[str]) -> None:
+    assert hurried(text) == pieces

@@ -87,6 +87,22 @@ def test_an_empty_draft_closes_the_turn():
     assert talk.causes[-1] is Cause.LLM_EMPTY
 
 
+def test_the_first_draft_has_the_turn_of_its_utterance_as_an_answer_has():
+    for begin in (Talk.drafting, Talk.asked):
+        talk = Talk()
+        begin(talk)
+        assert talk.turn == talk.last(cmd.Recognise).turn
+
+
+def test_an_awaited_draft_gives_its_first_words_as_soon_as_they_can_be_said():
+    talk = drafting(turn=Turn(hysteresis_window_ms=100))
+    talk.wait(0.3)
+    assert talk.place is Place.WAITING_FOR_LLM
+    for word in LONG.split()[:9]:
+        talk.feed(ev.Token(talk.now, talk.turn, word + " "))
+    assert talk.last(cmd.Synthesise).text == "The sea is a very large body"
+
+
 # -- when it is not -------------------------------------------------------------------------
 
 
@@ -241,6 +257,21 @@ def test_a_draft_that_fails_is_asked_again_when_it_is_wanted_and_nobody_hears_of
         assert len(talk.all(cmd.Generate)) == 2
 
 
+def test_a_fault_of_the_engine_or_a_fatal_one_is_more_than_a_lost_draft():
+    talk = ready()
+    talk.feed(ev.Fault(talk.now, FaultKind.ENGINE, "think", "boom", turn=talk.turn))
+    assert talk.place is Place.RECOVERING
+    talk = ready()
+    talk.feed(ev.Fault(talk.now, FaultKind.LLM, "think", "boom", turn=talk.turn, fatal=True))
+    assert talk.place is Place.FAULTED
+
+
+def test_a_fault_of_something_else_leaves_the_draft_alone():
+    talk = ready()
+    talk.feed(ev.Fault(talk.now, FaultKind.TTS, "speak", "boom", turn=99))
+    assert talk.core.draft is not None
+
+
 # -- reading ahead --------------------------------------------------------------------------
 
 
@@ -312,3 +343,26 @@ def test_a_draft_is_awaited_when_the_verdict_is_pending():
         talk.feed(ev.Token(talk.now, turn, word + " "))
     assert talk.place is Place.LISTENING
     assert talk.last(cmd.Synthesise).text == "The sea is a very large body"
+
+
+def spoken_while_playing(after: float, tokens: int) -> str:
+    """The newest piece when, so long into a second of speech, more of the sentence has come."""
+    talk = Talk(speculation=Speculation(answers=0))
+    talk.asked()
+    talk.feed(ev.Token(talk.now, talk.turn, "The sea is deep. It "))
+    talk.synthesise()
+    talk.feed(ev.PlaybackStarted(talk.now, talk.turn))
+    talk.pass_time(after)
+    for word in ["is"] * tokens + LONG.split()[3:11]:
+        talk.feed(ev.Token(talk.now, talk.turn, word + " "))
+    return talk.last(cmd.Synthesise).text
+
+
+def test_a_voice_that_is_about_to_run_dry_gets_the_next_words_at_the_next_natural_place():
+    assert spoken_while_playing(0.1, 0) == "The sea is deep."
+    assert spoken_while_playing(0.9, 0) != "The sea is deep."
+
+
+def test_the_slower_the_model_the_sooner():
+    assert spoken_while_playing(0.3, 30) == "The sea is deep."
+    assert spoken_while_playing(0.3, 0) != "The sea is deep."

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgevoice.core.lexicon import lexicon
-from edgevoice.core.stability import StabilityTracker, common_prefix, ends_open
+from edgevoice.core.events import Transcript, Word
+from edgevoice.core.stability import StabilityTracker, common_prefix
+from edgevoice.core.turn import Utterance
 from tests.core.ear import ms
 
 
@@ -108,45 +109,13 @@ def test_common_prefix() -> None:
     assert common_prefix(same, same) == 2
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "turn on the", "tell me about the weather and", "i want to", "set a timer for", "um",
-        "play something by", "can you", "i think it's", "what is the weather in", "so um",
-        "what about", "turn on", "is it warm or",
-        "for", "is", "i bought it for", "tell me what he or", "what is the price of", "what is",
-    ],
-)  # fmt: skip
-def test_open_in_english(text: str) -> None:
-    assert ends_open(text, lexicon("en"))
+def test_a_final_is_stable_at_once_however_early() -> None:
+    tracker = StabilityTracker()
+    tracker.update("turn on", ms(100), final=True)
+    assert tracker.stability(ms(100)) == 1.0
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "turn on the lamp", "turn the lamp on", "turn it off", "yes", "what time is it",
-        "what is this for", "where are you from", "tell me what time it is", "i think so", "stop",
-        "what is it about", "what's it like", "come in", "what is the weather like",
-        "tell me how old the pyramids are", "what's up", "set a timer for ten minutes",
-    ],
-)  # fmt: skip
-def test_complete_in_english(text: str) -> None:
-    assert not ends_open(text, lexicon("en"))
-
-
-@pytest.mark.parametrize(
-    "text", ["schalte die", "ich möchte", "stell einen wecker für", "erzähl mir was und", "ähm"]
-)
-def test_open_in_german(text: str) -> None:
-    assert ends_open(text, lexicon("de"))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "schalte das licht ein", "mach das licht an", "was ist das", "weißt du wie spät es ist",
-        "weißt du wer das ist", "stell den wecker auf sieben uhr", "ja",
-    ],
-)  # fmt: skip
-def test_complete_in_german(text: str) -> None:
-    assert not ends_open(text, lexicon("de"))
+def test_the_utterance_tells_its_tracker_what_is_final() -> None:
+    utterance = Utterance(1, 0, StabilityTracker())
+    utterance.take(Transcript(0.0, 1, "turn on", ms(100), True, (Word("turn", 0.9),)))
+    assert utterance.tracker.stability(ms(100)) == 1.0

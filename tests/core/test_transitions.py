@@ -66,10 +66,13 @@ class Watched(Talk):
     def call(self, long_running: bool = False) -> None:
         self.feed(ev.ToolCalled(self.now, self.turn, 1, "clock", "{}", long_running))
 
-    def come_back(self) -> None:
+    def come_back(self, result: str = "noon") -> None:
         owner = self.core.parked or self.core.answer
         assert owner is not None
-        self.feed(ev.ToolDone(self.now, owner.turn, 1, "noon"))
+        self.feed(ev.ToolDone(self.now, owner.turn, 1, result))
+
+    def ring(self) -> None:
+        self.feed(ev.Rings(self.now, 1, "Your tea is ready."))
 
     def progress(self) -> None:
         """A task, of which the progress is being spoken."""
@@ -257,15 +260,18 @@ def talked_over(decide: Callable[[Watched], object], back: bool = False) -> Watc
     return talk
 
 
-def echo_that_was_none(back: bool = False, parked: bool = True) -> Watched:
+def echo_that_was_none(
+    back: bool = False, parked: bool = True, result: str = "noon", rings: bool = False
+) -> Watched:
     """The words are the device's own by what is known at first; then it is known better."""
     talk = Watched()
     if parked:
         talk.progress()
     else:
         talk.answering()
+    talk.ring() if rings else None
     if back:
-        talk.come_back()
+        talk.come_back(result)
     said = [w.text for w in talk.core.the_answer.spoken[:3]]
     talk.held(position=3 * WORD)
     talk.hear(" ".join(said).lower())
@@ -425,6 +431,131 @@ def step_by_step() -> Iterable[Watched]:
     yield unspeakable()
     yield slow_task()
     yield stuck()
+    yield rung_off()
+    yield rung_off_with_a_question()
+    yield goodbye_and_rings()
+    yield rings_after_words_that_failed()
+    yield rings_after_a_tool_was_called_off()
+    yield rung_off_by_a_last_word()
+    yield from ends_and_rings()
+    for rings in (False, True):
+        yield from nothing_to_tell(rings)
+        yield called_off(rings)
+
+
+def nothing_to_tell(rings: bool) -> Iterable[Watched]:
+    """A tool that has nothing to say closes the conversation; what waits to ring does so."""
+    ways: list[Callable[[Watched], object]] = [
+        lambda t: t.hear("what about lunch"),
+        lambda t: t.speak(0.9),
+        lambda t: t.feed(ev.PlaybackDone(t.now, t.turn, t.length)),
+    ]
+    for way in ways:
+        talk = Watched()
+        talk.progress()
+        talk.ring() if rings else None
+        talk.come_back("")
+        talk.held()
+        way(talk)
+        assert talk.place is (P.LISTENING if rings else P.IDLE)
+        yield talk
+    yield echo_that_was_none(back=True, result="", rings=rings)
+    talk = at(P.TOOL_EXECUTING)
+    talk.ring() if rings else None
+    talk.come_back("")
+    yield talk
+
+
+def called_off(rings: bool) -> Watched:
+    """The model thinks about what a tool has brought, and is told to stop."""
+    talk = at(P.TOOL_EXECUTING)
+    talk.ring() if rings else None
+    talk.come_back()
+    talk.hear("stop")
+    assert talk.place is (P.LISTENING if rings else P.IDLE)
+    return talk
+
+
+def ends_and_rings() -> Iterable[Watched]:
+    """The owner closes the conversation; what has waited for a pause rings."""
+    for place in (P.LISTENING, *_BUSY):
+        talk = at(place)
+        talk.ring()
+        talk.feed(ev.EndConversation(talk.now))
+        yield talk
+
+
+_BUSY = (P.WAITING_FOR_LLM, P.TOOL_EXECUTING, P.WAITING_FOR_TASK, P.PLAYING, P.HELD)
+
+
+def rung_off() -> Watched:
+    """The button stops an alarm."""
+    talk = at(P.IDLE)
+    talk.ring()
+    assert talk.place is P.LISTENING
+    talk.press()
+    assert talk.place is P.IDLE
+    return talk
+
+
+def rung_off_with_a_question() -> Watched:
+    """The words of an alarm are talked over, a question is typed, the button stops it all."""
+    talk = at(P.IDLE)
+    talk.ring()
+    talk.wait(2.1)
+    talk.synthesise()
+    talk.held("what is that")
+    assert talk.place is P.INTERRUPTED
+    talk.question()
+    talk.pass_time(0.1)
+    assert talk.place is P.LISTENING
+    talk.press()
+    assert talk.place is P.WAITING_FOR_LLM
+    return talk
+
+
+def rings_after_words_that_failed() -> Watched:
+    """A timer is due while an announcement is made that comes to nothing."""
+    talk = at(P.IDLE)
+    talk.feed(ev.Say(talk.now, "Rain is coming."))
+    talk.ring()
+    talk.pass_time(9)
+    assert talk.core.rings[0].began
+    return talk
+
+
+def rings_after_a_tool_was_called_off() -> Watched:
+    talk = at(P.TOOL_EXECUTING)
+    talk.ring()
+    talk.hear("stop")
+    assert talk.place is P.LISTENING
+    return talk
+
+
+def goodbye_and_rings() -> Watched:
+    """A timer is due while somebody says goodbye."""
+    talk = at(P.LISTENING)
+    talk.speak(0.6)
+    talk.hear("goodbye", final=True)
+    talk.ring()
+    assert not talk.core.rings[0].began
+    talk.wait(2)
+    assert talk.core.rings[0].began
+    assert talk.place is P.LISTENING
+    return talk
+
+
+def rung_off_by_a_last_word() -> Watched:
+    """What was taken for a question to the device was meant for the alarm; another one waits."""
+    talk = at(P.IDLE)
+    talk.ring()
+    talk.wake()
+    talk.ask("what about lunch")
+    talk.question()
+    talk.hear("thank you", final=True)
+    assert not talk.core.rings
+    assert talk.place is P.WAITING_FOR_LLM
+    return talk
 
 
 # -- at random ------------------------------------------------------------------------------

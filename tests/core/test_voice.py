@@ -134,3 +134,31 @@ def test_reset_forgets_everything(room: Room) -> None:
     assert room.voice.started_at is None
     room.plays(10, 0.001, 0.02)
     assert room.voice.ended_at is None
+
+
+# -- at the limits ------------------------------------------------------------------------
+
+
+def test_the_low_thresholds_themselves_are_not_below_them(room: Room) -> None:
+    room.plays(300, 0.1, 0.9)
+    assert room.plays(100, 0.005, 0.02)
+    assert room.plays(100, 0.001, 0.3)
+    assert not room.plays(10, 0.0049, 0.29)
+
+
+def test_the_high_thresholds_themselves_are_not_over_them(room: Room) -> None:
+    assert not room.plays(300, 0.02, 0.7)
+    assert room.plays(10, 0.02, 0.71)
+
+
+def test_the_end_is_after_the_last_frame_at_the_thresholds(room: Room) -> None:
+    room.plays(300, 0.1, 0.9)
+    room.plays(50, 0.005, 0.3)
+    room.plays(100, 0.001, 0.02)
+    assert room.voice.ended_at == ms(1350)
+
+
+def test_a_frame_at_the_low_threshold_is_a_rise(room: Room) -> None:
+    room.plays(50, 0.005, 0.02)
+    room.plays(100, 0.1, 0.9)
+    assert room.voice.started_at == ms(1000)

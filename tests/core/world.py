@@ -76,18 +76,26 @@ EVENTS: dict[type[ev.Event], Make] = {
     ev.Suspend: lambda w: ev.Suspend(w.at, "reload"),
     ev.Resume: lambda w: ev.Resume(w.at),
     ev.Say: lambda w: ev.Say(w.at, w.pick("The tea is ready.", "Rain is coming.", "")),
+    ev.Rings: lambda w: ev.Rings(w.at, w.pick(1, 2), "Your tea is ready."),
     ev.Ask: lambda w: ev.Ask(w.at, w.pick("what is new", "how are you", " ")),
     ev.Shutdown: lambda w: ev.Shutdown(w.at),
     ev.SoundFrame: lambda w: w.frame(w.pick(0.001, 0.01, 0.1), w.pick(0.02, 0.4, 0.95)),
     ev.WakeHeard: lambda w: ev.WakeHeard(w.at, "hey_jarvis", 0.9, w.sample),
     ev.Transcript: lambda w: w.transcript(),
+    ev.TurnVerdict: lambda w: ev.TurnVerdict(w.at, w.turn, w.pick(0.1, 0.9), w.sample),
     ev.Token: lambda w: ev.Token(w.at, w.turn, w.pick("The sea ", "is deep. ", "And, ", "👍 ")),
     ev.ReplyDone: lambda w: ev.ReplyDone(w.at, w.turn, w.pick("stop", "length")),
     ev.ToolCalled: lambda w: ev.ToolCalled(
-        w.at, w.turn, w.pick(*range(6)), "clock", "{}", w.pick(False, True)
+        w.at, w.turn, w.pick(*range(6)), "clock", "{}", w.pick(False, True), w.pick(False, True)
     ),
     ev.TaskBeat: lambda w: ev.TaskBeat(w.at, w.turn, w.call),
-    ev.ToolDone: lambda w: ev.ToolDone(w.at, w.turn, w.call, w.pick("noon", "x" * 5000)),
+    ev.ToolDone: lambda w: ev.ToolDone(
+        w.at,
+        w.turn,
+        w.call,
+        w.pick("noon", "x" * 5000, "", '{"error": "x"}'),
+        w.pick("", "It is noon."),
+    ),
     ev.PieceBuffered: lambda w: w.piece(),
     ev.PlaybackStarted: lambda w: ev.PlaybackStarted(w.at, w.turn),
     ev.PlaybackHeld: lambda w: ev.PlaybackHeld(w.at, w.turn, w.position),
@@ -102,6 +110,7 @@ SAID = (
     "stop",
     "okay",
     "thank you",
+    "turn off the alarm",
     "what about the moon and",
     "uh huh",
     "no wait tell me more",
@@ -115,7 +124,9 @@ RARE = (
 
 LIKELY: dict[Place, tuple[type[ev.Event], ...]] = {
     Place.PREPARING: (ev.Ready, ev.DeviceFound, ev.PartRebuilt),
-    Place.IDLE: (ev.WakeHeard, ev.StartConversation, ev.ButtonPressed, ev.Say, ev.Ask),
+    Place.IDLE: (
+        ev.WakeHeard, ev.StartConversation, ev.ButtonPressed, ev.Say, ev.Ask, ev.Rings,
+    ),
     Place.LISTENING: (
         ev.Transcript, ev.Transcript, ev.ButtonReleased, ev.PieceBuffered, ev.PieceBuffered,
         ev.Token, ev.ReplyDone, ev.ToolCalled,
@@ -258,10 +269,10 @@ EARCONS: dict[str, tuple[type[ev.Event], ...]] = {
     "ready": (ev.Ready,),
     "wake": (ev.WakeHeard, ev.StartConversation),
     "mute": (ev.Mute, ev.ButtonReleased),
-    "close": (ev.SoundFrame, ev.Transcript, ev.Tick),
+    "close": (ev.SoundFrame, ev.Transcript, ev.Tick, ev.ButtonPressed),
     "error": (ev.Fault, ev.Tick),
 }
-"""What each sound of the device is an answer to."""
+"""What each sound of the device is an answer to; an alarm comes in any pause."""
 WARNINGS = {
     "speaking_long": Place.PLAYING,
     "speaking_stuck": Place.PLAYING,
@@ -295,6 +306,7 @@ class Model:
         self._drafts = 0
         self._records: set[int] = set()
         self._microphone = True
+        self._rings: set[int] = set()
         self._event: ev.Event = ev.Tick(0.0)
         self._turns: set[int] = set()
         self._boundaries: dict[int, set[int]] = {}
@@ -303,9 +315,11 @@ class Model:
     def handle(self, event: ev.Event) -> list[cmd.Command]:
         """One event through the core, and all that must hold before and after."""
         before, alive = self._place, self._alive(event)
-        self._event, self._turns = event, self._living()
+        self._event, self._turns, newest = event, self._living(), self._core.turn
         commands = self._core.handle(event)
-        self._turns |= self._living()
+        self._turns |= self._living() | set(range(newest + 1, self._core.turn + 1))
+        if isinstance(event, ev.Rings) and self._core.place is not Place.TERMINATING:
+            self._rings.add(event.ring)
         if alive:
             self._note(event)
         elif isinstance(event, ev.DeviceFound) and event.device is Device.MICROPHONE:
@@ -496,8 +510,16 @@ class Model:
 
     # -- the world
 
+    def _on_ringover(self, command: cmd.RingOver) -> None:
+        assert command.ring in self._rings, "an alarm ends twice"
+        self._rings.discard(command.ring)
+
     def _on_playearcon(self, command: cmd.PlayEarcon) -> None:
-        assert isinstance(self._event, EARCONS[command.name])
+        if command.name == "alarm":
+            assert self._rings, "an alarm sounds that nobody has set"
+            assert self._place in (Place.IDLE, Place.LISTENING, Place.SUSPENDED)
+        else:
+            assert isinstance(self._event, EARCONS[command.name])
 
     def _on_warn(self, command: cmd.Warn) -> None:
         assert WARNINGS[command.what] is self._place
@@ -565,7 +587,7 @@ def twin(core: Conversation) -> Conversation:
 def left_alone(core: Conversation) -> Place:
     """Where time alone leads; the core that is given stays as it is."""
     core = twin(core)
-    for _ in range(400):
+    for _ in range(1000):  # two alarms that nobody stops are some hundreds of sounds
         if core.deadline is None:
             return core.place
         if core.place is Place.PREPARING and (core.lost or core.broken or not core.up):

@@ -124,3 +124,13 @@ def test_the_models_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert models_directory() == tmp_path / "cache" / "edgevoice" / "models"
     (tmp_path / "system").mkdir()
     assert models_directory() == tmp_path / "system"
+
+
+def test_a_models_directory_that_cannot_be_seen_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EDGEVOICE_MODELS", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    # To root no directory is closed: a name that no file can have is refused to everybody.
+    monkeypatch.setattr(paths, "SYSTEM_DIRECTORY", tmp_path / ("x" * 300))
+    assert models_directory() == tmp_path / "edgevoice" / "models"

@@ -11,6 +11,8 @@ from edgevoice.errors import ConfigError
 from edgevoice.settings.document import MAX_BYTES, MAX_DEPTH
 from edgevoice.settings.loader import MAX_LENGTH, MAX_TOLD, load
 
+POLICIES = "easyturn, smart_turn, easyturn+smart_turn, silence, manual"
+
 # name: (file, [(line, text of the message after "file:line: ")])
 BROKEN: dict[str, tuple[bytes, list[tuple[int, str]]]] = {
     "not a number": (
@@ -95,7 +97,7 @@ BROKEN: dict[str, tuple[bytes, list[tuple[int, str]]]] = {
     ),
     "wrong choice": (
         b"turn:\n  policy: easyturns\n",
-        [(2, "turn.policy: expected one of easyturn, silence, manual, got \"easyturns\"; "
+        [(2, f"turn.policy: expected one of {POLICIES}, got \"easyturns\"; "
              "did you mean easyturn?")],
     ),
     "wrong number of a choice": (
@@ -158,7 +160,7 @@ BROKEN: dict[str, tuple[bytes, list[tuple[int, str]]]] = {
     ),
     "keys where a value belongs": (
         b"turn:\n  policy:\n    name: x\n",
-        [(3, "turn.policy: expected one of easyturn, silence, manual, got keys")],
+        [(3, f"turn.policy: expected one of {POLICIES}, got keys")],
     ),
     "a list at the top": (
         b"# a\n- turn\n",
@@ -214,7 +216,7 @@ BROKEN: dict[str, tuple[bytes, list[tuple[int, str]]]] = {
     "Python tag": (
         b"turn:\n  policy: !!python/object/apply:os.system [true]\n",
         [(2, "the tag !!python/object/apply:os.system is not allowed; remove it"),
-         (2, "turn.policy: expected one of easyturn, silence, manual, got a list")],
+         (2, f"turn.policy: expected one of {POLICIES}, got a list")],
     ),
     "tag": (b"llm:\n  threads: !!int 2\n", [(2, "the tag !!int is not allowed; remove it")]),
     "not UTF-8": (

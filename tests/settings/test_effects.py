@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from edgevoice.settings.effects import AT_ONCE, REBUILT, Changes, changes
-from edgevoice.settings.keys import KEYS, SECTIONS
-from edgevoice.settings.schema import Audio, Llm, Settings, Tts
+from edgevoice.settings.keys import KEYS, SECTIONS, TOOLS
+from edgevoice.settings.schema import Audio, Llm, Settings, Tts, UserTool
 
 
 def test_every_name_is_a_key_or_a_section():
     for name in (*AT_ONCE, *REBUILT):
-        assert name in KEYS or name in SECTIONS, name
+        assert name in KEYS or name in SECTIONS or name == TOOLS, name
 
 
 def test_everything_the_core_decides_by_is_in_force_at_once():
@@ -42,6 +42,11 @@ def test_the_window_of_the_model_is_a_key_of_the_history_and_takes_another_model
     old = Settings()
     new = replace(old, history=replace(old.history, context_tokens=1024))
     assert changes(old, new) == Changes(rebuilt=("history.context_tokens",))
+
+
+def test_other_tools_are_there_at_once():
+    lamp = UserTool(name="lamp", description="Switch the lamp.", command=("lamp",))
+    assert changes(Settings(), Settings(tools=(lamp,))) == Changes(at_once=("tools",))
 
 
 def test_nothing_changed():

@@ -6,6 +6,7 @@ import threading
 from edgevoice.core.commands import Generate, Message, Prefill
 from edgevoice.core.events import Fault, FaultKind, ReplyDone, Token
 from edgevoice.errors import EngineError
+from edgevoice.ports import Call
 from edgevoice.stages.think import Think
 from tests.patience import until
 
@@ -123,6 +124,23 @@ def test_a_prompt_is_read_ahead_without_a_word():
     think.handle(Prefill(7, QUESTION))
     assert model.read_ahead == QUESTION
     assert (events, model.asked) == ([], [])
+
+
+class Caller:
+    def reply(self, messages, cancelled):
+        yield "Let me see. "
+        yield Call("lamp", {"state": "on"}, long_running=True)
+        yield "never said"
+
+
+def test_a_call_ends_the_answer_and_is_told_with_its_arguments():
+    told = []
+    Think(told.append, Caller()).handle(Generate(7, QUESTION))
+    token, call = told
+    assert token.text == "Let me see. "
+    assert (call.turn, call.name, call.arguments) == (7, "lamp", '{"state": "on"}')
+    assert call.long_running
+    assert not call.direct
 
 
 def test_only_the_newest_look_ahead_is_read_and_none_before_a_prompt():

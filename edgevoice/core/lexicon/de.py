@@ -24,6 +24,11 @@ _UNFINISHED = """
     gib mir, zeig mir, erinnere mich, wie viele, so wie, es ist, das ist, ich bin, wo ist, wer ist,
     was ist, wann ist, wie ist, was sind, wo sind, wer sind
 """
+_ATTRIBUTES = """
+    neue, neuen, neues, alte, alten, große, großen, großes, kleine, kleinen, kleines, nächste,
+    nächsten, nächstes, ganze, ganzen, gleiche, gleichen, beste, besten, höchste, höchsten,
+    hauptstadt, unterschied, name, einwohnerzahl
+"""
 _FILLERS = "äh, ähm, öh, öhm, hm, hmm, mmm, also, na ja, naja, sozusagen, ich meine, tja"
 
 GERMAN = Lexicon(
@@ -59,6 +64,13 @@ GERMAN = Lexicon(
         stop, stopp, halt, hör auf, aufhören, abbrechen, brich ab, brich das ab, abbruch, genug,
         vergiss es, lass es, lass das, bitte aufhören, bitte abbrechen, egal
     """),
+    strays=frozenset(),
+    silencers=phrase_set("""
+        stopp den wecker, stopp den alarm, stopp den timer, mach aus, mach das aus, mach ihn aus,
+        schalte ihn aus, schalt ihn aus, wecker aus, alarm aus, timer aus, mach den wecker aus,
+        mach den alarm aus, mach den timer aus, sei still, sei leise, ruhe, aus, ich bin wach,
+        ich bin auf, ich komme
+    """),
     closings=phrase_set("""
         danke, danke schön, dankeschön, danke sehr, vielen dank, nein danke, tschüss, tschüs, ciao,
         auf wiedersehen, auf wiederhören, gute nacht, bis bald, bis später, bis dann, mach's gut,
@@ -79,6 +91,32 @@ GERMAN = Lexicon(
     interrogatives=phrase_set(
         "was, wer, wen, wem, wo, wohin, woher, wie, wann, warum, welche, welcher"
     ),
+    subjects=phrase_set("ich, du, er, sie, es, wir, ihr, man, jemand"),
+    determiners=phrase_set(_ARTICLES + ", ein"),
+    attributes=phrase_set(_ATTRIBUTES),
+    # In German the object comes before the infinitive and the order's verb comes first.
+    object_verbs=frozenset(),
+    auxiliaries=phrase_set("""
+        kann, kannst, können, könnte, könntest, soll, sollte, sollst, will, willst, muss, musst,
+        darf, wird, wirst, werden, würde, würdest, hat, hast, haben
+    """),
+    # The subject comes after the verb in a question: "wo wohnt er".
+    nominatives=frozenset(),
+    relatives=phrase_set("welche, welcher, welches, ob, wessen"),
+    particles=frozenset(),
+    particle_verbs=frozenset(),
+    openings=phrase_set("""
+        gibt es, ist es, bist du, hast du, wie lange, wie weit, wie weit ist es, sag, sage mir, hey,
+        stelle einen timer, stell einen timer, stelle einen wecker, stell einen wecker, weck mich,
+        wecke mich, spiele, spiel, schalte, mach, mache, stelle, stell, ich denke, ich glaube,
+        weißt du, kannst du mir sagen, könntest du mir sagen
+    """),
+    subordinators=phrase_set("wenn, falls, obwohl, sobald, bevor, nachdem, während"),
+    orders=phrase_set("""
+        stelle, stell, spiele, spiel, schalte, schalt, mach, mache, sag, sage, gib, zeig, zeige,
+        erinnere, ruf, rufe, setze, setz, öffne, schließe, stopp, starte, weck, wecke, lies,
+        schreib, schreibe, such, suche, bitte, dreh, drehe, lösche, erklär, erkläre
+    """),
     pronouns=phrase_set("ich, du, er, sie, es, wir, ihr, das, dies, mich, dich, ihn, uns"),
     conjunctions=phrase_set("""
         und, oder, aber, denn, weil, dass, wenn, ob, obwohl, damit, sondern, während, bevor,
@@ -103,6 +141,7 @@ GERMAN = Lexicon(
                 "Ich kann gerade nicht nachdenken, aber Timer, Uhrzeit, Lautstärke "
                 "und Stopp gehen noch."
             ),
+            "tool_failed": "Entschuldigung, das hat nicht geklappt.",
             "summary": "Bisher in diesem Gespräch:",
         }
     ),

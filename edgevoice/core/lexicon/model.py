@@ -79,8 +79,12 @@ class Lexicon:
     short_answers: frozenset[str]
     """Complete utterances however short they are ("yes", "why")."""
     number_words: frozenset[str]
+    strays: frozenset[str]
+    """What the recogniser makes of the end of the wake phrase, in front of what is said next."""
     stop_phrases: frozenset[str]
     """Each as a whole utterance ends what the device is busy with ("cancel that")."""
+    silencers: frozenset[str]
+    """Each as a whole utterance stops a timer or an alarm that rings ("turn it off")."""
     closings: frozenset[str]
     """They end the conversation ("thank you", "never mind")."""
     open_endings: frozenset[str]
@@ -93,6 +97,30 @@ class Lexicon:
     """Open endings that end an indirect question well ("tell me how old it is")."""
     interrogatives: frozenset[str]
     pronouns: frozenset[str]
+    subjects: frozenset[str]
+    """Pronouns, and what stands like one, that can be the subject of a sentence."""
+    determiners: frozenset[str]
+    """A noun follows each of them, at once or after an attribute ("the", "my")."""
+    attributes: frozenset[str]
+    """After a determiner these promise a noun ("the new", "the difference of")."""
+    object_verbs: frozenset[str]
+    """Orders and verbs that are nothing without an object ("play")."""
+    auxiliaries: frozenset[str]
+    """Verbs that a question puts before its subject, and that promise another ("does")."""
+    nominatives: frozenset[str]
+    """Pronouns that are always subjects, so a verb follows them or was a form of "be"."""
+    relatives: frozenset[str]
+    """Within an utterance they begin another clause ("explain to me how")."""
+    particles: frozenset[str]
+    """Prepositions that may also belong to a verb: "turn the lamp on"."""
+    particle_verbs: frozenset[str]
+    """And those verbs."""
+    openings: frozenset[str]
+    """As a whole utterance each is only the beginning of one ("is there")."""
+    subordinators: frozenset[str]
+    """A sentence that begins with one of these and a subject has another clause to come."""
+    orders: frozenset[str]
+    """Verbs that people give the device orders with."""
     conjunctions: frozenset[str]
     """Written text may be cut before one of these."""
     abbreviations: frozenset[str]
@@ -108,6 +136,7 @@ class Lexicon:
     phrases: Mapping[str, str]
     """What else the device says of its own accord: ``no_answer`` is the apology,
     ``unavailable`` stands for an answer while the language model cannot be had,
+    ``tool_failed`` for one that a tool should have given,
     ``summary`` goes above the condensed part of a conversation in the prompt."""
     labels: Mapping[Place, str]
     """What a display shows for each place."""
@@ -131,6 +160,12 @@ class Lexicon:
     def stops(self, text: str) -> bool:
         """Whether the whole utterance calls off what the device is busy with."""
         return _made_of(words(text), self.stop_phrases, self._noise)
+
+    def silences(self, text: str) -> bool:
+        """Whether the whole utterance is meant for an alarm that rings."""
+        return _made_of(
+            words(text), self.silencers | self.stop_phrases | self.closings, self._noise
+        )
 
     def is_short_answer(self, text: str) -> bool:
         """Whether it is complete as it stands: yes, no, a number, a one-word order."""

@@ -8,6 +8,7 @@ from edgevoice.core.conversation import Conversation
 from edgevoice.core.rules import steps
 from edgevoice.core.rules.ending import finish
 from edgevoice.core.rules.mind import apologise, ask_again, nothing_to_say
+from edgevoice.core.rules.ringing import hush, is_ringing
 from edgevoice.core.rules.silence import cancel_answer, cancel_phrase
 from edgevoice.core.rules.tools import at_work, take_result, wait_for_tool
 from edgevoice.core.rules.utterance import begin_utterance, forget_utterance
@@ -118,7 +119,7 @@ def _think_on(c: Conversation, answer: Answer) -> None:
     if answer.failed and answer.retries <= 1:
         ask_again(c, answer)
     elif answer.failed:
-        apologise(c, answer)
+        apologise(c, answer, "unavailable")
     elif answer.complete and not answer.text:
         nothing_to_say(c, answer)
     elif answer.kind is not Kind.REPLY:
@@ -137,6 +138,7 @@ def mute_more(c: Conversation, event: ev.Event) -> None:
     c.muted = True
     if c.place is Place.SUSPENDED:
         c.timers.clear(Timer.PLACE)
+        steps.ring_on(c)
     else:
         settle(c, Cause.USER_MUTE)
 
@@ -164,8 +166,11 @@ def unmute(c: Conversation, event: ev.Event) -> None:
 
 
 def button_while_suspended(c: Conversation, event: ev.Event) -> None:
-    """The button takes the mute away."""
-    if "button" in c.tuning.activation:
+    """The button stops an alarm, else it takes the mute away."""
+    if is_ringing(c):
+        hush(c)
+        steps.ring_on(c)
+    elif "button" in c.tuning.activation:
         _unmute(c, Cause.BUTTON_PRESSED)
 
 
@@ -197,11 +202,15 @@ def end_while_away(c: Conversation, event: ev.Event) -> None:
     cancel_answer(c)
     forget_utterance(c)
     c.questions.clear()
+    hush(c)
     c.came_from = Place.IDLE
 
 
 def suspended_too_long(c: Conversation, event: ev.Event) -> None:
     """Whatever suspended the device has forgotten it."""
-    if c.timers.pop_due(c.now) is Timer.PLACE:
+    timer = c.timers.pop_due(c.now)
+    if timer is Timer.RING:
+        steps.ring_on(c)
+    elif timer is Timer.PLACE:
         c.paused = False
         recover(c, Cause.RECOVERY_TIMEOUT)

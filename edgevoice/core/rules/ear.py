@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.policy import Blocker, TurnDecision, TurnState
 from edgevoice.core.rules import speculation, steps
 from edgevoice.core.rules.ending import act
+from edgevoice.core.rules.ringing import is_ringing
 from edgevoice.core.rules.silence import cancel_answer, commit, hold
 from edgevoice.core.rules.utterance import begin_utterance
 from edgevoice.core.table import Cause, Place
@@ -43,11 +46,11 @@ def _decide(c: Conversation, frame: ev.SoundFrame) -> TurnDecision:
     """Ask the turn policy, and the recogniser for its last word in an early silence."""
     c.decision = decision = c.policy.update(frame, c.linguistic(), c.noise.level)
     c.why = decision.explain()
-    heard = c.hearing
-    if heard is None or c.policy.speech_started_at is None:
+    heard = c.the_hearing
+    if c.policy.speech_started_at is None:
         return decision
     if decision.speaking:
-        heard.flushed = False
+        heard.flushed, heard.finished = False, None
     elif decision.silence_ms >= c.tuning.turn.flush_after_ms:
         _flush(c, heard)
     return decision
@@ -64,6 +67,7 @@ def _flush(c: Conversation, heard: Utterance) -> None:
     if heard.called and ended is not None and ended - heard.since < tail:
         c.why = f"end of the wake phrase: {(ended - heard.since) * 1000 // ev.RATE} ms"
         begin_utterance(c, ended)
+        c.the_hearing.addressed = True
     else:
         _ask_for_last_word(c, heard)
 
@@ -72,6 +76,8 @@ def _ask_for_last_word(c: Conversation, heard: Utterance) -> None:
     if not heard.flushed:
         heard.flushed = True
         c.do(cmd.FlushRecogniser(heard.turn))
+        if c.tuning.turn.judges_sound:
+            c.do(cmd.JudgeEnd(heard.turn, heard.since, c.heard_until))
 
 
 # -- frames -------------------------------------------------------------------
@@ -98,9 +104,7 @@ def frame_in_listening(c: Conversation, event: ev.Event) -> None:
     """Has the user finished?"""
     frame = _hear(c, event)
     decision = _decide(c, frame)
-    heard = c.hearing
-    if heard is None:
-        return
+    heard = c.the_hearing
     if c.policy.speech_started_at is not None and Timer.PATIENCE not in c.timers:
         c.after(c.tuning.timeouts.listening_s, Timer.PATIENCE)
         c.timers.clear(Timer.PLACE)
@@ -135,8 +139,8 @@ def frame_while_thinking(c: Conversation, event: ev.Event) -> None:
     Unless the button or the clock said that it is, or the question came otherwise.
     """
     decision = _decide(c, _hear(c, event))
-    heard = c.hearing
-    if heard is None or c.answer is None or c.answer.utterance is not heard:
+    heard = c.the_hearing
+    if c.answer is None or c.answer.utterance is not heard:
         _keep_for_later(c, decision)
     elif decision.speaking and decision.state is TurnState.HOLD and not heard.is_over:
         _go_on_listening(c, heard)
@@ -156,7 +160,7 @@ def frame_while_working(c: Conversation, event: ev.Event) -> None:
 
 def _keep_for_later(c: Conversation, decision: TurnDecision) -> None:
     """An utterance that is over waits until the present question is answered."""
-    if c.hearing is not None and c.hearing.text and decision.state is TurnState.SPEAK:
+    if c.the_hearing.text and decision.state is TurnState.SPEAK:
         steps.queue_utterance(c)
         begin_utterance(c, c.heard_until)
 
@@ -176,12 +180,10 @@ def frame_while_held(c: Conversation, event: ev.Event) -> None:
     """Do they mean it?"""
     frame = _hear(c, event)
     decision = _decide(c, frame)
-    if c.judge is None:
-        return
     speaking = decision.speaking or c.evidence.is_evident(frame, _floor(c))
-    judgement = c.judge.frame(frame, speaking)
-    if c.hearing is not None and c.judge.silence_ms >= c.tuning.turn.flush_after_ms:
-        _ask_for_last_word(c, c.hearing)
+    judgement = c.the_judge.frame(frame, speaking)
+    if c.the_judge.silence_ms >= c.tuning.turn.flush_after_ms:
+        _ask_for_last_word(c, c.the_hearing)
     act(c, judgement)
 
 
@@ -195,21 +197,30 @@ def frame_while_interrupted(c: Conversation, event: ev.Event) -> None:
 
 def _take(c: Conversation, event: ev.Event) -> Utterance:
     assert isinstance(event, ev.Transcript)
-    heard = c.hearing
-    assert heard is not None, "a transcript of no utterance is stale"
-    heard.take(event)
+    heard = c.the_hearing
+    heard.take(_without_wake_phrase(c, event) if heard.called else event)
     return heard
+
+
+def _without_wake_phrase(c: Conversation, event: ev.Transcript) -> ev.Transcript:
+    """What is left of it comes up as a word of its own: "the stop", which stops nothing."""
+    first, _, rest = event.text.partition(" ")
+    if first not in c.lexicon.strays:
+        return event
+    return replace(event, text=rest, words=event.words[1:])
 
 
 def transcript(c: Conversation, event: ev.Event) -> None:
     """More words; after the button's release the final is the end of the turn."""
     heard = _take(c, event)
-    if heard.released and heard.final:
+    if c.rings and c.lexicon.silences(heard.text):
+        steps.stop_ringing(c, Cause.USER_STOP)
+    elif heard.released and heard.final:
         if heard.text:
             steps.end_turn(c, Cause.BUTTON_RELEASED)
         else:
             steps.go_idle(c, Cause.USER_SILENT)
-    else:
+    elif not is_ringing(c):
         speculation.follow(c, heard)
 
 
@@ -237,14 +248,21 @@ def _call_off(c: Conversation, heard: Utterance) -> None:
 def transcript_while_held(c: Conversation, event: ev.Event) -> None:
     """The words decide."""
     heard = _take(c, event)
-    if c.judge is not None:
-        sure = heard.words if heard.final else None
-        act(c, c.judge.transcript(heard.text, sure, heard.heard_until))
+    sure = heard.words if heard.final else None
+    act(c, c.the_judge.transcript(heard.text, sure, heard.heard_until))
 
 
 def transcript_while_interrupted(c: Conversation, event: ev.Event) -> None:
     """More words of the utterance that interrupted."""
     _take(c, event)
+
+
+def turn_verdict(c: Conversation, event: ev.Event) -> None:
+    """How the pause sounds, unless it is over: the next one is judged anew."""
+    assert isinstance(event, ev.TurnVerdict)
+    ended = c.policy.speech_ended_at
+    if ended is not None and ended <= event.until:
+        c.the_hearing.finished = event.probability
 
 
 # -- the wake word ----------------------------------------------------------------
@@ -256,8 +274,7 @@ def _called(c: Conversation, event: ev.Event) -> ev.WakeHeard | None:
 
 
 def _mark_called(c: Conversation) -> None:
-    if c.hearing is not None:
-        c.hearing.called = True
+    c.the_hearing.called = c.the_hearing.addressed = True
 
 
 def wake(c: Conversation, event: ev.Event) -> None:
@@ -277,7 +294,7 @@ def wake_again(c: Conversation, event: ev.Event) -> None:
     begin_utterance(c, heard.end)
     _mark_called(c)
     if c.place is Place.LISTENING:
-        c.timers.clear(Timer.PATIENCE, Timer.RELEASED)
+        c.timers.clear(Timer.PATIENCE, Timer.RELEASED, Timer.RING)
         c.after(c.tuning.timeouts.listening_s, Timer.PLACE)
         c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
 

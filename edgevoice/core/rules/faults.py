@@ -27,7 +27,8 @@ _REST_RETRY_S = 10.0
 def fault(c: Conversation, event: ev.Event) -> None:
     """Each kind has its own way; too many of one kind open the breaker.
 
-    A model that will be asked again has not failed yet.
+    A model that will be asked again has not failed yet.  Without one there is
+    still all that needs none, so its breaker only ends the patience with it.
     """
     assert isinstance(event, ev.Fault)
     if _is_of_draft(c, event):
@@ -36,7 +37,7 @@ def fault(c: Conversation, event: ev.Event) -> None:
         c.stale += 1
     elif event.fatal:
         _give_up(c, Cause.ERROR, event.kind, fatal=True)
-    elif not _will_be_retried(c, event) and c.breakers[event.kind].fault(c.now):
+    elif _opens_breaker(c, event) and event.kind is not ev.FaultKind.LLM:
         _remember(c, event)
         _give_up(c, Cause.BREAKER_OPEN, event.kind, fatal=False)
     else:
@@ -49,8 +50,12 @@ def _is_of_draft(c: Conversation, event: ev.Fault) -> bool:
     return quiet and c.draft is not None and event.turn == c.draft.turn
 
 
+def _opens_breaker(c: Conversation, event: ev.Fault) -> bool:
+    return not _will_be_retried(c, event) and c.breakers[event.kind].fault(c.now)
+
+
 def _is_stale(c: Conversation, event: ev.Fault) -> bool:
-    alive = (c.answer, c.parked)
+    alive = (c.answer, c.parked, c.draft)
     return not any(a is not None and a.turn == event.turn for a in alive)
 
 
@@ -167,7 +172,7 @@ def _engine_failed(c: Conversation, event: ev.Fault) -> None:
 
 
 def _device_failed(c: Conversation, event: ev.Fault) -> None:
-    device_lost(c, ev.DeviceLost(event.at, _device(event), event.reason))
+    device_lost(c, ev.DeviceLost(event.at, _device(event)))
 
 
 def _unknown(c: Conversation, event: ev.Fault) -> None:

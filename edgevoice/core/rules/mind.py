@@ -70,6 +70,18 @@ def nothing_to_say(c: Conversation, answer: Answer) -> None:
     steps.go_idle(c, Cause.LLM_EMPTY)
 
 
+def tell(c: Conversation, answer: Answer, words: str) -> None:
+    """What tools say of their work is the answer; the model has no part in it."""
+    answer.told = words
+    for piece in answer.splitter.feed(words):
+        steps.speak_piece(c, answer, piece)
+    steps.finish_text(c, answer)
+    if answer.text:
+        steps.await_phrase(c)
+    else:
+        nothing_to_say(c, answer)
+
+
 def thinking_tick(c: Conversation, event: ev.Event) -> None:
     """No token, a retry that is due, or too long in all."""
     timer = c.timers.pop_due(c.now)
@@ -81,7 +93,7 @@ def thinking_tick(c: Conversation, event: ev.Event) -> None:
     elif timer is Timer.RETRY:
         ask_again(c, answer)
     elif timer is Timer.PLACE and answer.kind is Kind.REPLY:
-        apologise(c, answer)
+        apologise(c, answer, "unavailable")
     else:
         give_up_speaking(c, answer)
 
@@ -96,17 +108,25 @@ def retry_or_apologise(c: Conversation, answer: Answer) -> None:
         c.after(waits[answer.retries], Timer.RETRY)
         answer.retries += 1
     else:
-        apologise(c, answer)
+        apologise(c, answer, "unavailable")
 
 
 def can_retry(c: Conversation, answer: Answer) -> bool:
-    """Whether the model may be asked again without anybody noticing."""
+    """Whether the model may be asked again without anybody noticing.
+
+    One that has failed for several questions is asked once for each, and no more.
+    """
     retries = len(c.tuning.recovery.llm_retries_s)
+    if c.breakers[ev.FaultKind.LLM].is_open(c.now):
+        return False
     return answer.kind is Kind.REPLY and answer.retries < retries and not answer.text
 
 
 def ask_again(c: Conversation, failed: Answer) -> None:
-    """The same prompt under a new turn id, so that late tokens of the old one are stale."""
+    """The same prompt under a new turn id, so that late tokens of the old one are stale.
+
+    What tools have said is said again: their work is done.
+    """
     c.do(cmd.CancelGeneration(failed.turn))
     if failed.text:
         c.do(cmd.CancelSynthesis(failed.turn), cmd.DropPlayback(failed.turn))
@@ -115,14 +135,17 @@ def ask_again(c: Conversation, failed: Answer) -> None:
     answer.rounds = failed.rounds
     answer.times.decided = failed.times.decided
     answer.times.speech_ended = failed.times.speech_ended
-    steps.send_prompt(c, answer)
+    if failed.told:
+        tell(c, answer, failed.told)
+    else:
+        steps.send_prompt(c, answer)
 
 
-def apologise(c: Conversation, failed: Answer) -> None:
-    """Give the answer up and say so."""
+def apologise(c: Conversation, failed: Answer, phrase: str = "no_answer") -> None:
+    """Give the answer up and say so, by the name of a phrase of the lexicon."""
     cancel_answer(c)
-    phrase = c.lexicon.phrases["no_answer"]
-    answer = steps.say(c, phrase, Kind.PHRASE, failed.heard, failed.utterance)
+    text = c.lexicon.phrases[phrase]
+    answer = steps.say(c, text, Kind.PHRASE, failed.heard, failed.utterance)
     answer.times.decided = failed.times.decided
     answer.times.speech_ended = failed.times.speech_ended
     answer.retries = failed.retries

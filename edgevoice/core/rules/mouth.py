@@ -8,10 +8,13 @@ from edgevoice.core.bargein import just_spoken
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.rules import steps
 from edgevoice.core.rules.ending import act, finish, listen_on
+from edgevoice.core.rules.ringing import is_ringing, wait_for_words
 from edgevoice.core.rules.silence import cancel_answer, settle_closing
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
 from edgevoice.core.turn import Answer
+
+_PAUSES = (Place.IDLE, Place.LISTENING)
 
 
 def _add_speech(c: Conversation, event: ev.PieceBuffered) -> Answer | None:
@@ -44,6 +47,9 @@ def speech_buffered(c: Conversation, event: ev.Event) -> None:
         return
     if c.place is Place.LISTENING and c.hearing is not None and c.hearing.text:
         cancel_answer(c)
+    elif c.place in _PAUSES and is_ringing(c) and c.policy.speaking:
+        cancel_answer(c)
+        wait_for_words(c)
     else:
         steps.start_speaking(c, answer)
 
@@ -149,22 +155,21 @@ def speaking_tick(c: Conversation, event: ev.Event) -> None:
 
 def held_tick(c: Conversation, event: ev.Event) -> None:
     """A hold may not last longer."""
-    if c.timers.pop_due(c.now) is None or c.judge is None:
-        return
-    act(c, c.judge.verdict(timed_out=True))
+    if c.timers.pop_due(c.now) is not None:
+        act(c, c.the_judge.verdict(timed_out=True))
 
 
 def settled(c: Conversation, event: ev.Event) -> None:
     """The interruption took effect: listen to what is being said."""
     if c.timers.pop_due(c.now) is not Timer.PLACE:
         return
-    closing, heard = c.closing, c.hearing
-    if closing is not None:
-        closing.times.listening = c.now
-    c.move(Place.LISTENING, Cause.SETTLED, None if heard is None else heard.turn)
-    if heard is None or not heard.by_button:
-        c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
-    else:
+    closing = c.closing
+    assert closing is not None
+    closing.times.listening = c.now
+    c.move(Place.LISTENING, Cause.SETTLED)
+    if c.the_hearing.by_button:
         steps.expect_long_hold(c)
-    if closing is not None and closing.times.silent is not None:
+    else:
+        c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
+    if closing.times.silent is not None:
         settle_closing(c)

@@ -9,11 +9,12 @@ from edgevoice.core.rules import speculation, steps
 from edgevoice.core.rules.away import leave_for
 from edgevoice.core.rules.ending import asks_into_silence
 from edgevoice.core.rules.faults import all_works, reopen_at_rest, what_is_missing
+from edgevoice.core.rules.ringing import hush, is_ringing
 from edgevoice.core.rules.silence import cancel_answer, commit
-from edgevoice.core.rules.utterance import begin_utterance, forget_utterance, read_ahead
+from edgevoice.core.rules.utterance import forget_utterance, read_ahead
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
-from edgevoice.core.turn import Kind, Utterance
+from edgevoice.core.turn import Kind, Ring, Utterance
 
 _LAST_WORD_S = 2.0
 """After the button's release: longest wait for the recogniser's final words."""
@@ -117,9 +118,25 @@ def queue_announcement(c: Conversation, event: ev.Event) -> None:
         c.announcements.append(event.text)
 
 
+def queue_ring(c: Conversation, event: ev.Event) -> None:
+    """Ring at the next pause; an alarm that rings already does not ring twice."""
+    assert isinstance(event, ev.Rings)
+    if all(ring.id != event.ring for ring in c.rings):
+        c.rings.append(Ring(event.ring, event.text))
+
+
+def rings(c: Conversation, event: ev.Event) -> None:
+    """Ring now if there is a pause; a muted device rings, too."""
+    queue_ring(c, event)
+    talks = c.hearing is not None and c.hearing.text
+    if Timer.RING not in c.timers and not talks and (c.muted or c.place is not Place.SUSPENDED):
+        steps.ring_on(c)
+
+
 def end_conversation(c: Conversation, event: ev.Event) -> None:
     """Close it, whatever goes on."""
     c.questions.clear()
+    hush(c)
     if c.place is Place.INTERRUPTED:
         c.move(Place.LISTENING, Cause.SETTLED)
     steps.go_idle(c, Cause.USER_STOP)
@@ -128,6 +145,7 @@ def end_conversation(c: Conversation, event: ev.Event) -> None:
 def interrupt(c: Conversation, event: ev.Event) -> None:
     """Stop speaking and listen."""
     c.why = "commit by the owner"
+    hush(c)
     commit(c, Cause.USER_INTERRUPT)
 
 
@@ -142,6 +160,10 @@ def stop_thinking(c: Conversation, event: ev.Event) -> None:
 
 def button_pressed(c: Conversation, event: ev.Event) -> None:
     """Listen until it is released; while the device speaks, that stops it."""
+    if is_ringing(c) and c.place in (Place.IDLE, Place.LISTENING):
+        steps.stop_ringing(c, Cause.USER_STOP)
+        return
+    hush(c)
     if "button" not in c.tuning.activation:
         return
     c.pressed_at = event.at
@@ -152,15 +174,12 @@ def button_pressed(c: Conversation, event: ev.Event) -> None:
         cancel_answer(c)
         if c.place not in (Place.LISTENING, Place.INTERRUPTED):
             steps.listen(c, Cause.BUTTON_PRESSED, c.heard_until, c.tuning.timeouts.nothing_said_s)
-    if c.hearing is None:
-        begin_utterance(c, c.heard_until)
     c.engaged = True
     c.timers.clear(Timer.NOTHING_SAID, Timer.RELEASED)
     if c.place is Place.LISTENING:
         c.after(c.tuning.timeouts.listening_s, Timer.PLACE)
         steps.expect_long_hold(c)
-    if c.hearing is not None:
-        c.hearing.by_button, c.hearing.released = True, False
+    c.the_hearing.by_button, c.the_hearing.released = True, False
 
 
 def button_released(c: Conversation, event: ev.Event) -> None:
@@ -203,8 +222,11 @@ def _held_for_long(c: Conversation, heard: Utterance) -> None:
 
 
 def idle_tick(c: Conversation, event: ev.Event) -> None:
-    """An announcement could not be spoken."""
-    if c.timers.pop_due(c.now) is Timer.SPEECH:
+    """An alarm sounds again, or an announcement could not be spoken."""
+    timer = c.timers.pop_due(c.now)
+    if timer is Timer.RING:
+        steps.ring_on(c)
+    elif timer is Timer.SPEECH:
         steps.speech_failed(c)
         steps.next_in_line(c)
 
@@ -212,11 +234,14 @@ def idle_tick(c: Conversation, event: ev.Event) -> None:
 def listening_tick(c: Conversation, event: ev.Event) -> None:
     """Nothing said, or speech without an end."""
     timer = c.timers.pop_due(c.now)
-    heard = c.hearing
-    if heard is None or timer is None:
+    heard = c.the_hearing
+    if timer is None:
         return
-    if timer is Timer.SPEECH:
+    if timer is Timer.RING:
+        steps.ring_on(c)
+    elif timer is Timer.SPEECH:
         steps.speech_failed(c)
+        steps.ring_on(c)
     elif timer is Timer.LONG_HOLD:
         _held_for_long(c, heard)
     elif timer is not Timer.NOTHING_SAID and heard.text:
@@ -237,7 +262,10 @@ def _is_talking(c: Conversation, heard: Utterance) -> bool:
 
 
 def _nothing_said(c: Conversation) -> None:
-    """Ask whether anybody is there, or close."""
+    """Ask whether anybody is there, or close; who only listens for an alarm's end does not."""
+    if Timer.RING in c.timers:
+        c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
+        return
     if asks_into_silence(c) and c.check_ins < c.tuning.dead_air.times:
         phrase = c.lexicon.check_ins[c.check_ins % len(c.lexicon.check_ins)]
         c.check_ins += 1
@@ -254,6 +282,7 @@ def mute(c: Conversation, event: ev.Event) -> None:
     c.muted = True
     c.do(cmd.PlayEarcon("mute"))
     leave_for(c, Place.SUSPENDED, Cause.USER_MUTE)
+    steps.ring_on(c)
 
 
 def suspend(c: Conversation, event: ev.Event) -> None:

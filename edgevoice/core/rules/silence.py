@@ -65,16 +65,16 @@ def cancel_answer(c: Conversation, *, put_off: bool = True) -> None:
     announcement goes back to the head of its line unless ``put_off`` is false.
     """
     drop_draft(c)
-    cancel_phrase(c, put_off=put_off)
+    cancel_phrase(c)
     answer, c.answer = c.answer, None
     if answer is not None:
         _silence(c, answer, put_off)
 
 
-def cancel_phrase(c: Conversation, *, put_off: bool = True) -> None:
+def cancel_phrase(c: Conversation) -> None:
     """Give up the progress line that is said for a task; the task goes on."""
     if c.parked is not None and c.answer is not None:
-        _silence(c, c.answer, put_off)
+        _silence(c, c.answer, put_off=False)
         c.answer, c.parked = c.parked, None
 
 

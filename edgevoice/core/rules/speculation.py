@@ -13,14 +13,15 @@ cost remains.  A draft lives in LISTENING alone, and there are at most
 
 from __future__ import annotations
 
+from edgevoice.core.completeness import promises_more
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.lexicon import words
 from edgevoice.core.policy import Blocker, TurnDecision
 from edgevoice.core.rules import steps
 from edgevoice.core.rules.mind import nothing_to_say
+from edgevoice.core.rules.ringing import is_ringing
 from edgevoice.core.rules.tools import tool_called
 from edgevoice.core.rules.utterance import drop_draft, read_ahead
-from edgevoice.core.stability import ends_open
 from edgevoice.core.table import Cause
 from edgevoice.core.turn import Answer, Utterance
 
@@ -32,7 +33,7 @@ def follow(c: Conversation, heard: Utterance) -> None:
     """
     if c.draft is not None and c.draft.heard != heard.text:
         drop_draft(c)
-    if heard.final and not ends_open(heard.text, c.lexicon):
+    if heard.final and not promises_more(heard.text, c.lexicon):
         consider(c, heard)
     if heard.settled and not heard.read.startswith(heard.settled):
         heard.read = heard.settled
@@ -71,7 +72,9 @@ def _only_time_is_missing(c: Conversation, heard: Utterance, decision: TurnDecis
 
 
 def _is_worth_a_draft(c: Conversation, heard: Utterance) -> bool:
-    """Whether the model would be asked, and it has not been in vain too often."""
+    """Whether it would be answered, and the model has not been asked in vain too often."""
+    if is_ringing(c):
+        return False
     if heard.drafts >= c.tuning.speculation.answers or heard.released or not heard.text:
         return False
     if c.answer is not None or c.closing is not None:
@@ -81,8 +84,7 @@ def _is_worth_a_draft(c: Conversation, heard: Utterance) -> bool:
 
 def give_up(c: Conversation) -> None:
     """The draft has failed; the question is asked again, once, when the turn is over."""
-    if c.hearing is not None:
-        c.hearing.drafts = c.tuning.speculation.answers
+    c.the_hearing.drafts = c.tuning.speculation.answers
     drop_draft(c)
 
 

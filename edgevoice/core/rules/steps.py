@@ -5,6 +5,7 @@ from __future__ import annotations
 from edgevoice.core import commands as cmd
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.lexicon import words
+from edgevoice.core.rules.ringing import hush, is_ringing, sound
 from edgevoice.core.rules.silence import cancel_answer, settle_closing
 from edgevoice.core.rules.utterance import (
     begin_utterance,
@@ -15,6 +16,8 @@ from edgevoice.core.rules.utterance import (
 from edgevoice.core.table import Cause, Place
 from edgevoice.core.timers import Timer
 from edgevoice.core.turn import Answer, Kind, Utterance
+
+_PAUSES = (Place.IDLE, Place.LISTENING)
 
 _CANNED_SPEECH_S = 8.0
 """Synthesis of a phrase of the device's own that takes longer has failed."""
@@ -60,8 +63,9 @@ def go_idle(c: Conversation, cause: Cause) -> None:
 
 
 def next_in_line(c: Conversation) -> None:
-    """In a pause: ask the next question that waits, or say the next announcement."""
+    """In a pause: ask the next question that waits, ring, or say the next announcement."""
     if not c.questions or c.answer is not None:
+        ring_on(c)
         announce_next(c)
         return
     if c.place is Place.IDLE:
@@ -71,8 +75,37 @@ def next_in_line(c: Conversation) -> None:
 
 def announce_next(c: Conversation) -> None:
     """Say the next announcement, unless something else is about to be said."""
-    if c.announcements and c.answer is None:
+    if c.announcements and c.answer is None and not c.rings:
         say(c, c.announcements.popleft(), Kind.ANNOUNCEMENT)
+
+
+# -- ringing ----------------------------------------------------------------
+
+
+def ring_on(c: Conversation) -> None:
+    """Let the alarm that nobody has stopped be heard, and listen whether somebody does."""
+    muted = c.place is Place.SUSPENDED and c.muted
+    if not c.rings or c.answer is not None or not (c.place in _PAUSES or muted):
+        return
+    hands_free = c.tuning.activation & {"wake_word", "always"}
+    if c.place is Place.IDLE and hands_free:
+        listen(c, Cause.ALARM, c.heard_until, c.tuning.timeouts.nothing_said_s)
+    if (text := sound(c)) is not None:
+        say(c, text, Kind.PHRASE)
+
+
+def overheard(c: Conversation) -> None:
+    """Somebody speaks while it rings, and not to the device: it rings on."""
+    begin_utterance(c, c.heard_until)
+    if Timer.RING not in c.timers:
+        ring_on(c)
+
+
+def stop_ringing(c: Conversation, cause: Cause) -> None:
+    """Somebody has heard it."""
+    hush(c)
+    c.do(cmd.PlayEarcon("close"))
+    go_idle(c, cause)
 
 
 # -- asking -----------------------------------------------------------------
@@ -80,10 +113,12 @@ def announce_next(c: Conversation) -> None:
 
 def end_turn(c: Conversation, cause: Cause) -> None:
     """The user has finished: answer, or close if that is what was said."""
-    heard = c.hearing
-    if heard is None:
-        return
-    if c.lexicon.closes(words(heard.text)):
+    heard = c.the_hearing
+    if c.rings and c.lexicon.silences(heard.text):
+        stop_ringing(c, Cause.USER_STOP)
+    elif is_ringing(c):
+        overheard(c)
+    elif c.lexicon.closes(words(heard.text)):
         c.questions.clear()
         go_idle(c, Cause.USER_GOODBYE)
         c.do(cmd.PlayEarcon("close"))
@@ -136,7 +171,8 @@ def send_prompt(c: Conversation, answer: Answer) -> None:
 
 def generate(c: Conversation, answer: Answer) -> None:
     """Give the prompt of ``answer`` to the language model."""
-    c.do(cmd.Generate(answer.turn, c.history.messages(answer.heard)))
+    heard = "" if answer.rounds else answer.heard
+    c.do(cmd.Generate(answer.turn, c.history.messages(answer.heard), heard))
 
 
 def await_token(c: Conversation) -> None:

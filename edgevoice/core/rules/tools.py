@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.rules import steps
-from edgevoice.core.rules.mind import apologise
+from edgevoice.core.rules.mind import apologise, tell
 from edgevoice.core.rules.silence import cancel_phrase, cancel_tools
 from edgevoice.core.rules.utterance import begin_utterance
 from edgevoice.core.table import Cause, Place
@@ -17,6 +18,9 @@ from edgevoice.core.turn import Answer, Kind
 
 MAX_RESULT_CHARACTERS = 4000
 """A longer result is shortened before the model sees it."""
+
+MAX_SPOKEN_CHARACTERS = 1000
+"""Of what a tool says, about a minute."""
 
 MAX_ROUNDS = 8
 """A model that has called tools so often for one question calls in circles."""
@@ -50,6 +54,7 @@ def tool_called(c: Conversation, event: ev.Event) -> None:
     answer.called.add(event.call)
     answer.running.add(event.call)
     answer.long_running = answer.long_running or event.long_running
+    answer.direct = event.direct
     answer.called_at = answer.beat_at = c.now
     if c.place in (Place.WAITING_FOR_LLM, *_AT_WORK):
         wait_for_tool(c, answer, Cause.TASK_STARTED if answer.long_running else Cause.TOOL_CALLED)
@@ -85,6 +90,7 @@ def tool_done(c: Conversation, event: ev.Event) -> None:
         return
     answer.running.discard(event.call)
     answer.results.append(shortened(event.result))
+    answer.said_of.append(event.spoken)
     if c.place in _AT_WORK and not answer.running:
         cancel_phrase(c)
         take_result(c)
@@ -96,12 +102,10 @@ def at_work(c: Conversation) -> Answer | None:
 
 
 def take_result(c: Conversation) -> None:
-    """Ask the model again, with the results of its tools, once all are there."""
+    """Say what the tools have to say, or ask the model again, once all are back."""
     answer = c.the_answer
     if answer.running or not answer.results:
         return
-    for result in answer.results:
-        c.history.tool(answer.heard, result)
     c.do(cmd.CancelGeneration(answer.turn))
     if answer.text and not answer.done:
         c.do(cmd.CancelSynthesis(answer.turn), cmd.DropPlayback(answer.turn))
@@ -109,11 +113,30 @@ def take_result(c: Conversation) -> None:
     again.rounds = answer.rounds + 1
     again.times.decided = answer.times.decided
     again.times.speech_ended = answer.times.speech_ended
-    c.move(Place.WAITING_FOR_LLM, Cause.TOOL_RESULT, again.turn)
-    if again.rounds > MAX_ROUNDS:
+    c.move(Place.WAITING_FOR_LLM, Cause.TOOL_RESULT)
+    if answer.direct or all(answer.said_of) or not any(answer.results):
+        said = map(partial(_words_of, c), answer.results, answer.said_of)
+        tell(c, again, " ".join(filter(None, said))[:MAX_SPOKEN_CHARACTERS])
+    elif again.rounds > MAX_ROUNDS:
         apologise(c, again)
     else:
+        for result in answer.results:
+            c.history.tool(answer.heard, result or "{}")
         steps.send_prompt(c, again)
+
+
+def _words_of(c: Conversation, result: str, said: str) -> str:
+    """What is said of one result without asking the model."""
+    return said or (c.lexicon.phrases["tool_failed"] if is_error(result) else result)
+
+
+def is_error(result: str) -> bool:
+    """Whether a tool's result tells of its failure: a JSON object with an ``error`` key."""
+    try:
+        value = json.loads(result)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and "error" in value
 
 
 def shortened(result: str) -> str:
@@ -152,6 +175,7 @@ def fail_tools(c: Conversation, reason: str) -> None:
     if answer is None or not answer.running:
         return
     answer.results += [json.dumps({"error": reason})] * len(answer.running)
+    answer.said_of += [""] * len(answer.running)
     cancel_tools(c, answer)
     if c.place in _AT_WORK:
         cancel_phrase(c)

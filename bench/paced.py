@@ -1,0 +1,194 @@
+"""The lockstep device with a mind and a voice, which take the time that computing takes.
+
+The model, the recogniser and the synthesiser compute for real, one after the other, and
+the processor time of each portion is measured.  Its result appears in simulated time when
+a machine of `CORES` cores, shared by all that is at work, would have had it ready.  So the
+waits of a conversation are those of a machine that does nothing else, although this one may.
+
+Not in it: the scheduler, caches that two engines fight for, and the sound card's driver;
+`bench.conversation` has them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeAlias
+
+from bench.lockstep import RATE, STEP_S, Device
+from edgevoice.adapters.resample import SoxrResampler
+from edgevoice.core import commands as cmd
+from edgevoice.core import events as ev
+from edgevoice.ports import LanguageModel, Samples, Synthesiser
+from edgevoice.stages.play import Chunk, End
+from edgevoice.stages.recognise import RecogniseStage
+from edgevoice.stages.speak import placed
+
+CORES = 2
+_STEPPED_BACK = 1 / 3
+"""The model's threads run at a niceness of 5."""
+_SLICES = 4
+"""Results may follow from one another so often within a step."""
+
+Portions: TypeAlias = Iterator[Callable[[], object]]
+"""Each `next` computes something; what it returns hands the result on."""
+
+
+class Worker:
+    """A stage that computes: what it is given, a portion at a time, as time is granted.
+
+    ``threads`` is on how many cores it can be at once, ``weight`` what it gets of them when
+    others want them too.
+    """
+
+    def __init__(self, threads: int, weight: float = 1.0) -> None:
+        self.threads = threads
+        self.weight = weight
+        self.used_s = 0.0
+        self._orders: deque[Portions] = deque()
+        self._result: Callable[[], object] | None = None
+        self._owed_s = 0.0
+
+    def give(self, order: Portions) -> None:
+        """Something more to do, after all else."""
+        self._orders.append(order)
+
+    @property
+    def busy(self) -> bool:
+        """Whether there is anything to do."""
+        return self._result is not None or bool(self._orders)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether something waits behind what is done now."""
+        return len(self._orders) > 1
+
+    def grant(self, seconds: float) -> None:
+        """Go on for so much processor time."""
+        while seconds > 0 and (self._result is not None or self._compute()):
+            paid = min(seconds, self._owed_s)
+            self._owed_s -= paid
+            seconds -= paid
+            if self._owed_s <= 0:
+                result, self._result = self._result, None
+                assert result is not None
+                result()
+
+    def _compute(self) -> bool:
+        """Compute the next portion; false when there is none."""
+        began = time.process_time()
+        while self._orders and self._result is None:
+            self._result = next(self._orders[0], None)
+            if self._result is None:
+                self._orders.popleft()
+        cost = time.process_time() - began
+        self._owed_s += cost
+        self.used_s += cost
+        return self._result is not None
+
+
+@dataclass(kw_only=True)
+class PacedDevice(Device):
+    """A device that answers, in a room with ``utterances``; ``threads`` are the model's."""
+
+    model: LanguageModel
+    synthesiser: Synthesiser
+    threads: int
+    hearing_s: float = field(default=0.0, init=False)
+    """Processor time of echo control, detector and wake word."""
+
+    def _build(self) -> None:
+        self._mind = Worker(self.threads, _STEPPED_BACK)
+        self._ear, self._mouth = Worker(1), Worker(CORES)
+        self._hushed = {"mind": -1, "mouth": -1}
+        self._said: list[Any] = []
+        super()._build()
+        self.recognise = RecogniseStage(self._said.append, self.ears.recogniser, self._clock)
+
+    def step(self) -> None:
+        """10 ms, of which hearing takes its share first."""
+        before = self.hearing_s
+        super().step()
+        free = max(0.0, CORES * STEP_S - (self.hearing_s - before)) / _SLICES
+        for _ in range(_SLICES):
+            self._work(free)
+            self._drive()
+
+    def _work(self, free: float) -> None:
+        """Share ``free`` seconds of processor time; what one cannot use is left to the next."""
+        workers = (self._ear, self._mouth, self._mind)
+        busy = sorted((w for w in workers if w.busy), key=lambda w: w.threads / w.weight)
+        weight = sum(worker.weight for worker in busy)
+        for worker in busy:
+            share = min(free * worker.weight / weight, worker.threads * STEP_S / _SLICES)
+            worker.grant(share)
+            free, weight = free - share, weight - worker.weight
+
+    @property
+    def used_s(self) -> dict[str, float]:
+        """Processor time so far, by part of the device."""
+        workers = {"recognise": self._ear, "think": self._mind, "speak": self._mouth}
+        return {"listen": self.hearing_s} | {name: w.used_s for name, w in workers.items()}
+
+    def _hear(self, block: Samples) -> None:
+        began = time.process_time()
+        super()._hear(block)
+        self.hearing_s += time.process_time() - began
+
+    def _cancelled(self, sound: Any) -> None:
+        self._ear.give(self._recognise(sound))
+
+    def _carry_out(self, command: cmd.Command) -> None:
+        match command:
+            case cmd.Recognise() | cmd.FlushRecogniser() | cmd.StopRecognising():
+                self._ear.give(self._recognise(command))
+            case cmd.Prefill():
+                self._mind.give(self._read(command))
+            case cmd.Generate():
+                self._mind.give(self._reply(command))
+            case cmd.Synthesise():
+                self._mouth.give(self._speak(command))
+            case cmd.EndSpeech():
+                self._mouth.give(iter([partial(self.play.handle, End(command.turn))]))
+            case cmd.CancelGeneration():
+                self._hushed["mind"] = max(self._hushed["mind"], command.turn)
+            case cmd.CancelSynthesis():
+                self._hushed["mouth"] = max(self._hushed["mouth"], command.turn)
+            case _:
+                super()._carry_out(command)
+
+    # -- what the workers do ----------------------------------------------------------
+
+    def _recognise(self, order: Any) -> Portions:
+        self.recognise.handle(order)
+        said, self._said[:] = list(self._said), []
+        yield lambda: [self._post(replace(each, at=self.now)) for each in said]
+
+    def _read(self, order: cmd.Prefill) -> Portions:
+        if not self._mind.has_more:
+            self.model.prefill(order.messages, lambda: False)
+        yield lambda: None
+
+    def _reply(self, order: cmd.Generate) -> Portions:
+        def hushed() -> bool:
+            return order.turn <= self._hushed["mind"]
+
+        for text in self.model.reply(order.messages, hushed):
+            yield lambda text=text: hushed() or self._post(ev.Token(self.now, order.turn, text))
+        yield lambda: hushed() or self._post(ev.ReplyDone(self.now, order.turn))
+
+    def _speak(self, order: cmd.Synthesise) -> Portions:
+        own, before = self.synthesiser.rate, 0
+        resampler = SoxrResampler(own, RATE)
+        for speech in self.synthesiser.speak(
+            order.text, lambda: order.turn <= self._hushed["mouth"]
+        ):
+            samples = resampler.process(speech.samples)
+            words = placed(speech, before, RATE / own)
+            yield partial(self.play.handle, Chunk(order.turn, order.piece, samples, words, RATE))
+            before += len(speech.samples)
+        rest = resampler.finish()
+        yield partial(self.play.handle, Chunk(order.turn, order.piece, rest, (), RATE))

@@ -1,0 +1,1 @@
+"""Measures this machine and proposes what to change in the configuration."""
