@@ -236,7 +236,7 @@ def _our_point(outcomes: Sequence[Outcome]) -> Point:
 
 
 def misses(outcomes: Sequence[Outcome]) -> list[str]:
-    """One line for each trial that went wrong, most frequent reasons first; no words."""
+    """One line for each trial that went wrong, with what was said, most frequent first."""
     wrong = [each for each in outcomes if (each.kind is Kind.INTERRUPTION) == (each.commit is None)]
     counts = Counter(
         (each.kind.value, f"{each.level_db:+.0f} dB", each.text, _reason(each)) for each in wrong
