@@ -50,7 +50,8 @@ def test_a_sentence_without_an_object_a_noun_a_verb_or_a_clause_promises_more(te
         "if it rains tomorrow remind me to take an umbrella", "when is christmas",
         "when i come home turn on the heating", "before midnight", "after you", "in berlin",
         "when does the next train leave", "hello", "because i like it", "give me a call",
-        "whom did he call",
+        "whom did he call", "how", "which", "after the lamp was off call me",
+        "if it rains tomorrow we stay at home", "if i am late what happens",
     ],
 )  # fmt: skip
 def test_complete_in_english(text: str) -> None:
