@@ -43,7 +43,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Pcm:
-    """One device of a card, as PortAudio names it, with its number of substreams."""
+    """One device of a card, with its number of substreams."""
 
     card: Card
     device: int
@@ -52,8 +52,13 @@ class Pcm:
     outputs: int
 
     @property
+    def place(self) -> tuple[int, int]:
+        """Card and device number, for now."""
+        return self.card.number, self.device
+
+    @property
     def label(self) -> str:
-        """The name that PortAudio gives it."""
+        """About the name that PortAudio gives it; of a device's name it may leave the card's out."""
         return f"{self.card.name}: {self.name} (hw:{self.card.number},{self.device})"
 
     @property

@@ -63,8 +63,8 @@ OUT = Direction("speaker", "maxOutputChannels", "defaultOutputDevice", "output")
 def devices() -> list[Device]:
     """All ALSA devices.  Opens each of them briefly, so it takes its time."""
     listed = portaudio.look(lambda audio: [_describe(audio, info) for info in _listed(audio)])
-    names = {device.name for device in listed}
-    return listed + [_held(pcm) for pcm in cards.pcms() if pcm.label not in names]
+    places = {cards.hw(device.name) for device in listed}
+    return listed + [_held(pcm) for pcm in cards.pcms() if pcm.place not in places]
 
 
 def has_capture_device() -> bool:
@@ -137,8 +137,8 @@ def _matching(
 
 
 def _by_key(able: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
-    meant = {pcm.label for pcm in cards.pcms() if cards.means(key, pcm.card, pcm.device)}
-    return [info for info in able if info["name"] in meant]
+    meant = {pcm.place for pcm in cards.pcms() if cards.means(key, pcm.card, pcm.device)}
+    return [info for info in able if cards.hw(info["name"]) in meant]
 
 
 def _found(info: dict[str, Any]) -> Found:
@@ -152,7 +152,7 @@ def _key(name: str) -> str:
 
 def _pcm(name: str) -> cards.Pcm | None:
     """The hardware behind a name of PortAudio's."""
-    return next((pcm for pcm in cards.pcms() if pcm.label == name), None)
+    return next((pcm for pcm in cards.pcms() if pcm.place == cards.hw(name)), None)
 
 
 def _refuse_held(name: str, direction: Direction, what: str) -> None:
