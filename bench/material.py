@@ -61,7 +61,7 @@ VOICES = (
     EspeakVoice("en-gb+f5", 165, 55),
     EspeakVoice("en-gb-scotland+m7", 145, 35),
 )
-"""Who speaks.  The product was tuned on the first three; nothing was on the others."""
+"""Who speaks.  The product was tuned while all of them were heard: others will do worse."""
 
 ROOMS = (
     Acoustics(),
