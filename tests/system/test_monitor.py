@@ -124,6 +124,14 @@ def config(house, tmp_path):
     return str(file)
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_is_heard():
+    """A shell lets what it starts in the background ignore it, and so would what we start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def test_a_pipe_gets_lines_and_ctrl_c_ends_it(house, config):
     command = [sys.executable, "-m", "edgevoice", "monitor", "--config", config]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as monitor:
