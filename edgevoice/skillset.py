@@ -39,7 +39,8 @@ class Kit:
         self.timer_tools = TimerTools(timers, language)
         self.tools = Registry()
         self.tools.add(*Basics(device, language).tools(), *self.timer_tools.tools())
-        self.tools.add(*(_command(tool).tool() for tool in settings.tools))
+        task_s = settings.timeouts.task_s
+        self.tools.add(*(_command(tool, task_s).tool() for tool in settings.tools))
         self._add_installed()
         templates = with_sentences(language.sentences, settings.tools)
         self.intents = TemplateIntents(HassilSentences(templates), self.tools, language)
@@ -124,7 +125,11 @@ class Skills:
         self._post(ev.Rings(time.monotonic(), entry.id, self._kit.timer_tools.rings(entry)))
 
 
-def _command(tool: UserTool) -> CommandTool:
+_SHORT_S = 10.0
+"""What a tool may take when nothing is said about it: nobody waits longer for an answer."""
+
+
+def _command(tool: UserTool, task_s: float) -> CommandTool:
     """A tool of the settings, as it is run."""
     properties = {name: _schema(parameter) for name, parameter in tool.parameters.items()}
     required = tuple(name for name, parameter in tool.parameters.items() if parameter.required)
@@ -133,7 +138,7 @@ def _command(tool: UserTool) -> CommandTool:
         description=tool.description,
         command=tool.command,
         parameters=parameters(required, **properties),
-        timeout_s=tool.timeout_s,
+        timeout_s=tool.timeout_s or (task_s if tool.long_running else _SHORT_S),
         directory=tool.directory,
         environment=tool.environment,
         is_json=tool.output == "json",

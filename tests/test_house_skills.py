@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from edgevoice import app
+from edgevoice import app, skillset
 from edgevoice.core import events as ev
 from edgevoice.core.lexicon import lexicon
 from edgevoice.core.table import Place
@@ -194,3 +194,11 @@ def test_a_model_is_told_of_other_tools_by_being_built_again(living, monkeypatch
         else:
             assert living.knows_the_time()
             assert house.think._model is living.engines.model
+
+
+@pytest.mark.parametrize(
+    ("said", "long", "limit_s"), [(0.0, False, 10.0), (0.0, True, 300.0), (7.0, True, 7.0)]
+)
+def test_how_long_a_command_may_take_when_nothing_is_said(said, long, limit_s):
+    settings = UserTool("lamp", "", ["true"], timeout_s=said, long_running=long)
+    assert skillset._command(settings, Settings().timeouts.task_s).timeout_s == limit_s

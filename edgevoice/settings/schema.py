@@ -276,7 +276,13 @@ class UserTool:
         [],
         "The program and its arguments; {parameter} stands for a value. No shell sees it.",
     )
-    timeout_s: float = knob(10.0, "It is ended after this time.", unit="s", ge=0.1, le=300)
+    timeout_s: float = knob(
+        0.0,
+        "It is ended after this time; 0: after 10 s, with long_running after timeouts.task_s.",
+        unit="s",
+        ge=0,
+        le=86400,
+    )
     directory: str = knob("", "Where it runs; empty for a directory of its own that goes away.")
     output: str = knob(
         "text",
@@ -286,7 +292,7 @@ class UserTool:
     )
     say: str = knob("", "What is said when it has worked; empty for what it prints.")
     long_running: bool = knob(
-        False, "Its progress is told, and it may take timeouts.task_s (at most timeout_s)."
+        False, "Its progress is told, and it can be called off; it may take timeouts.task_s."
     )
     sentences: list[str] = knob(
         [], "Templates of what asks for it without the language model, with {parameter}."

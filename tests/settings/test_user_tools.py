@@ -84,7 +84,7 @@ def changed(old, new):
         (changed("{level}", "{colour}"), 2, "{colour} is no parameter of lamp"),
         (changed("{level}", "{level"), 2, "write {{ for a brace"),
         (changed("command: [/bin/lamp,", "command: /bin/lamp #"), 4, "expected a list"),
-        (changed("timeout_s: 5", "timeout_s: fast"), 9, "expected a number of s from 0.1 to 300"),
+        (changed("timeout_s: 5", "timeout_s: fast"), 9, "expected a number of s from 0 to 86400"),
         (changed("type: integer", "type: int"), 7, "expected one of string"),
         (changed("min: 0", "least: 0"), 7, "unknown key"),
         (changed("ROOM: kitchen", "7: kitchen"), 8, "expected NAME: value"),
