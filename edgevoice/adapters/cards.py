@@ -58,7 +58,7 @@ class Pcm:
 
     @property
     def label(self) -> str:
-        """About the name that PortAudio gives it; of a device's name it may leave the card's out."""
+        """About what PortAudio calls it; of a device's name it may leave the card's out."""
         return f"{self.card.name}: {self.name} (hw:{self.card.number},{self.device})"
 
     @property

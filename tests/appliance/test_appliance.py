@@ -241,7 +241,11 @@ def test_a_killed_process_is_started_again(machine: Machine) -> None:
 
 def test_a_purge_of_the_running_service_leaves_nothing(machine: Machine) -> None:
     guest(machine, "dpkg --purge edgevoice")
-    left = "find /etc /opt /usr /var/lib /run -name '*edgevoice*' ! -path '/var/lib/dpkg/*'"
+    # Nothing else has been in /opt, so that the purge takes it along.
+    left = """
+    mkdir -p /opt
+    find /etc /opt /usr /var/lib /run -name '*edgevoice*' ! -path '/var/lib/dpkg/*'
+    """
     ours = "/etc/systemd/system/edgevoice.service.d"
     assert guest(machine, left).split() == [ours]
     assert machine.run("getent passwd edgevoice", check=False).status != 0

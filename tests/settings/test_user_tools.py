@@ -49,7 +49,7 @@ def test_a_tool_is_read(tmp_path: Path):
 
 def test_its_parameters_become_a_schema_and_its_sentences_templates(tmp_path: Path):
     (tool,) = load_file(written(tmp_path, LAMP)).settings.tools
-    assert _command(tool).parameters == {
+    assert _command(tool, 300.0).parameters == {
         "type": "object",
         "properties": {
             "state": {"type": "string", "enum": ["on", "off"]},
