@@ -237,3 +237,26 @@ def test_an_answer_is_spoken_although_an_alarm_waits_and_somebody_speaks():
     talk.tokens("The sea is deep. ")
     talk.synthesise()
     assert talk.place is Place.PLAYING
+
+
+def test_how_long_it_rings_and_is_silent_goes_by_its_own_beginning():
+    """The device has been up for longer than an alarm may ring, and its silence last."""
+    talk = Talk(timeouts=Timeouts(ring_s=20))
+    talk.wait(60)
+    ring(talk)
+    assert alarms(talk) == 1
+    assert not talk.all(cmd.RingOver)
+    talk.wait(1.5)
+    talk.speak(0.6)
+    talk.wait(0.3)
+    assert alarms(talk) == 1
+    assert not talk.all(cmd.Synthesise)
+
+
+def test_a_second_alarm_does_not_disturb_the_rhythm_of_the_first():
+    talk = ringing()
+    talk.wait(0.5)
+    ring(talk, 2, "Your tea is ready.")
+    talk.wait(0.5)
+    assert alarms(talk) == 1
+    assert not talk.all(cmd.Synthesise)
