@@ -50,6 +50,8 @@ install_package() {
     chroot "$root" env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes \
         --no-install-recommends -o Dpkg::Options::=--force-confold install /tmp/edgevoice.deb
     rm -rf "$root/tmp/edgevoice.deb" "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/*
+    # What keeps services from being started in here would keep the machine from stopping any.
+    rm -f "$root/usr/sbin/policy-rc.d"
 }
 
 main "$@"
