@@ -100,6 +100,12 @@ class Outside:
         self.log = []
         self.deaf = deaf
         self.played = 0
+        self._house = None
+
+    def follow(self, house):
+        """Sound comes as fast as this house hears it from now on."""
+        self._house = house
+        return house
 
     def world(self):
         return app.World(self._microphone(), self._speaker(), self._lamps(), self._button())
@@ -143,12 +149,16 @@ class Outside:
         self.deliver(np.full(BLOCK, value, np.int16), time.monotonic())
 
     def step(self, value=SILENT):
-        """20 ms in which every stage gets its turn."""
+        """20 ms in which every stage gets its turn; on a busy machine they last as long as that."""
+        latest = time.monotonic() + 0.02
+        heard = self._house.capture.end + BLOCK if self._house else 0
         self.sound(value)
         block = np.zeros(BLOCK, np.int16)
         self.fill(block, time.monotonic())
         self.played += np.count_nonzero(block)
         time.sleep(0.002)
+        while self._house and self._house._core.heard_until < heard and time.monotonic() < latest:
+            time.sleep(0.0005)
 
     def until(self, happened, value=SILENT):
         while not happened():
@@ -189,7 +199,7 @@ def witness(outside):
 
 @pytest.fixture
 def house(outside, witness):
-    return app.EdgeVoice(Settings(), outside.world(), engines(), [witness])
+    return outside.follow(app.EdgeVoice(Settings(), outside.world(), engines(), [witness]))
 
 
 @pytest.fixture
@@ -307,6 +317,7 @@ def test_a_timer_is_set_and_rings_without_a_language_model(outside, witness, tmp
     tiny = engines()
     tiny.model = NoModel()
     with app.EdgeVoice(Settings(), outside.world(), tiny, [witness], state=tmp_path) as house:
+        outside.follow(house)
         outside.until(lambda: Place.IDLE in witness.places)
         house.post(ev.Ask(time.monotonic(), "set a tea timer for one second"))
         outside.until(lambda: witness.turns)
@@ -359,6 +370,7 @@ def test_an_engine_that_fails_is_built_again_and_the_next_question_is_answered(
     tiny = engines()
     tiny.recogniser = Broken()
     with app.EdgeVoice(Settings(), outside.world(), tiny, [witness]) as house:
+        outside.follow(house)
         outside.until(lambda: Place.IDLE in witness.places)
         outside.until(lambda: Place.RECOVERING in witness.places, PHRASE)
         outside.until(lambda: witness.places[-1] is Place.LISTENING)
@@ -379,6 +391,7 @@ def test_an_engine_that_cannot_be_built_again_ends_the_process(outside, witness,
     tiny.recogniser = Broken()
     short = Settings(timeouts=Timeouts(faulted_s=1.0))
     with app.EdgeVoice(short, outside.world(), tiny, [witness]) as house:
+        outside.follow(house)
         outside.until(lambda: Place.IDLE in witness.places)
         outside.until(lambda: Place.FAULTED in witness.places, PHRASE)
         outside.until(lambda: house.wait(0.0))

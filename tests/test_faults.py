@@ -160,6 +160,7 @@ class Scene:
         self.house = app.EdgeVoice(
             settings, self.outside.world(), engines, [self.witness], hung_after_s=HUNG_AFTER_S
         )
+        self.outside.follow(self.house)
         with self.house:
             self.until_in(Place.IDLE)
             yield self

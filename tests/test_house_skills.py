@@ -45,7 +45,7 @@ class Living:
         self.device = app.EdgeVoice(
             self.settings, self.outside.world(), self.engines, [self.witness], state=self.state
         )
-        return self.device
+        return self.outside.follow(self.device)
 
     def at_rest(self):
         self.outside.until(lambda: self.witness.places[-1:] in ([Place.IDLE], [Place.LISTENING]))

@@ -73,6 +73,7 @@ def test_a_llama_that_dies_in_mid_answer_is_built_again_and_answers():
 
     dying._llama.generate = die_in_the_answer
     with app.EdgeVoice(Settings(), outside.world(), engines, [witness]) as house:
+        outside.follow(house)
         outside.until(lambda: witness.places[-1:] == [Place.IDLE])
         house.post(ev.Ask(time.monotonic(), "What is the capital of France?"))
         outside.until(lambda: witness.turns)

@@ -27,9 +27,7 @@ class House:
         self.path = path
         self.outside = Outside()
         self.witness = Witness(self.outside.log)
-        self.steps = 0
-        self.value = SILENT
-        """What the microphone hears."""
+        self._asked = threading.Event()
         self.control = Control(Endpoint(path))
         self.tally = Tally("en", words, self.control.publish, session="s")
         self._reload = reload
@@ -38,18 +36,26 @@ class House:
         self._ended = threading.Event()
 
     def _flow(self):
-        while not self._ended.is_set():
-            self.outside.step(self.value)
-            self.steps += 1
-            self._ended.wait(self._pace_s)
+        for value in self._heard():
+            self.outside.step(value)
+            if self._ended.wait(self._pace_s):
+                return
+
+    def _heard(self):
+        """What the microphone hears: to the sample, however busy the machine is."""
+        while True:
+            yield SILENT
+            if self._asked.is_set():
+                yield PHRASE  # once: a phrase that goes on would wake it twice
+                while self.witness.places[-1] is not Place.LISTENING:
+                    yield SILENT
+                yield from [VOICE] * 40
+                self._asked.clear()
 
     def speak(self):
         """A question by voice, after the wake phrase."""
-        self.value = PHRASE
-        until(lambda: self.witness.places[-1] is Place.LISTENING)
-        self.value, end = VOICE, self.steps + 40
-        until(lambda: self.steps >= end)
-        self.value = SILENT
+        self._asked.set()
+        until(lambda: not self._asked.is_set())
 
     @contextmanager
     def running(self) -> Iterator[House]:
@@ -60,6 +66,7 @@ class House:
                 Settings(), self.outside.world(), parts, [self.witness], lambda core: self.tally
             ) as self.device,
         ):
+            self.outside.follow(self.device)
             clockwork = threading.Thread(target=self._flow)
             clockwork.start()
             until(lambda: self.witness.places)

@@ -313,7 +313,8 @@ def test_thousands_of_random_bytes(house):
         with contextlib.suppress(OSError):
             raw.sendall(chaos.randbytes(chaos.randrange(20_000)))
         raw.close()
-    assert accepted(Wire(house.path), "status")["state"] == "idle"
+    wire = Wire(house.path)
+    assert accepted(wire, "status")["state"] == "idle"
     until(lambda: len(house.control._peers) == 1)
 
 
