@@ -122,7 +122,34 @@ class Lines:
         return found.place is not None and there is not None and found.place[0] == there[0]
 
 
-class AlsaMicrophone:
+class _AlsaEnd:
+    """What microphone and speaker have in common: the end of a line, opened and closed."""
+
+    def __init__(self, end: End, lines: Lines | None) -> None:
+        self._end = end
+        self._lines = lines or Lines()
+
+    @property
+    def rate(self) -> int:
+        """Samples per second; 0 until it is open when it is to be found out."""
+        return self._end.rate
+
+    @property
+    def xruns(self) -> int:
+        """Blocks that were lost or came too late since it was made."""
+        return self._end.xruns
+
+    def start(self, exchange: Deliver | Fill, failed: _Failed) -> None:
+        """Open the device; raises `DeviceError` when that cannot be done."""
+        self._end.exchange, self._end.failed = exchange, failed
+        self._lines.open(self._end)
+
+    def stop(self) -> None:
+        """Close it, dropping what is buffered; harmless when it is closed."""
+        self._lines.close(self._end)
+
+
+class AlsaMicrophone(_AlsaEnd):
     """The `edgevoice.ports.Microphone` on an ALSA device."""
 
     def __init__(
@@ -139,30 +166,10 @@ class AlsaMicrophone:
         first.  ``lines`` are shared with the speaker.  Of a device with more than one channel
         only ``channel`` is heard, counted from 1.
         """
-        self._end = End(IN, device, rate, channel)
-        self._lines = lines or Lines()
-
-    @property
-    def rate(self) -> int:
-        """Samples per second; 0 until it is open when it is to be found out."""
-        return self._end.rate
-
-    @property
-    def xruns(self) -> int:
-        """Blocks that were lost since it was made."""
-        return self._end.xruns
-
-    def start(self, deliver: Deliver, failed: _Failed) -> None:
-        """Open the device; raises `DeviceError` when that cannot be done."""
-        self._end.exchange, self._end.failed = deliver, failed
-        self._lines.open(self._end)
-
-    def stop(self) -> None:
-        """Close it; harmless when it is closed."""
-        self._lines.close(self._end)
+        super().__init__(End(IN, device, rate, channel), lines)
 
 
-class AlsaSpeaker:
+class AlsaSpeaker(_AlsaEnd):
     """The `edgevoice.ports.Speaker` on an ALSA device; while it is open it plays, if only silence.
 
     So a sink does not fall asleep for want of sound, unless it takes digital silence for the
@@ -171,28 +178,8 @@ class AlsaSpeaker:
 
     def __init__(self, device: str = "default", rate: int = 0, lines: Lines | None = None) -> None:
         """As `AlsaMicrophone`; mono is played on all channels."""
-        self._end = End(OUT, device, rate)
-        self._lines = lines or Lines()
-
-    @property
-    def rate(self) -> int:
-        """Samples per second; 0 until it is open when it is to be found out."""
-        return self._end.rate
-
-    @property
-    def xruns(self) -> int:
-        """Blocks that came too late since it was made."""
-        return self._end.xruns
+        super().__init__(End(OUT, device, rate), lines)
 
     def keep_awake(self, awake: bool) -> None:
         """Whether silence is played as noise of one bit, 90 dB down (any thread)."""
         self._end.keep_awake = awake
-
-    def start(self, fill: Fill, failed: _Failed) -> None:
-        """Open the device; raises `DeviceError` when that cannot be done."""
-        self._end.exchange, self._end.failed = fill, failed
-        self._lines.open(self._end)
-
-    def stop(self) -> None:
-        """Close it, dropping what is buffered; harmless when it is closed."""
-        self._lines.close(self._end)

@@ -226,5 +226,5 @@ class _Quality:
 
 
 def power(samples: Samples) -> float:
-    """Mean square, 1.0 at full scale."""
-    return float(np.mean(np.square(samples / _FULL_SCALE)))
+    """Mean square, 1.0 at full scale; 0.0 of nothing."""
+    return float(np.mean(np.square(samples / _FULL_SCALE))) if len(samples) else 0.0

@@ -7,6 +7,7 @@ Owns the echo cancellers, the detector and the wake engine.  Blocks on nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Self
 
@@ -16,10 +17,8 @@ from edgevoice.core.events import RATE, SoundFrame, WakeHeard
 from edgevoice.ports import FRAME, Samples, SpeechDetector, WakeWord
 from edgevoice.runtime.stage import Post, Stage
 from edgevoice.stages.capture import Heard
-from edgevoice.stages.echo import EchoControl
+from edgevoice.stages.echo import EchoControl, power
 from edgevoice.stages.recognise import Sound
-
-_FULL_SCALE = 32768.0
 
 
 class WakeGate:
@@ -125,6 +124,4 @@ class Listen(Stage[Heard]):
 
 def rms(samples: Samples) -> float:
     """Root mean square as a share of full scale, rounded to 6 places (a trace stays short)."""
-    if not len(samples):
-        return 0.0
-    return round(float(np.sqrt(np.mean(np.square(samples / _FULL_SCALE)))), 6)
+    return round(math.sqrt(power(samples)), 6)

@@ -18,7 +18,7 @@ from edgevoice.core.events import RATE, DeviceLost, Event
 from edgevoice.errors import DeviceError
 from edgevoice.ports import FRAME, Microphone, Resampler, Samples, Speaker
 from edgevoice.stages.capture import Capture, Heard, Reference
-from edgevoice.stages.echo import EchoControl
+from edgevoice.stages.echo import EchoControl, power
 from edgevoice.system.doctor.finding import Finding, fail, ok, warn
 
 QUIET_S = 1.0
@@ -188,8 +188,7 @@ def delay_ms(near: Samples, far: Samples) -> float:
 
 def level_db(samples: Samples) -> float:
     """RMS in dB of full scale; -120 for digital silence."""
-    power = float(np.mean(np.square(samples / 32768.0))) if len(samples) else 0.0
-    return max(-120.0, 10 * float(np.log10(power + 1e-12)))
+    return max(-120.0, 10 * float(np.log10(power(samples) + 1e-12)))
 
 
 # -- what it means ----------------------------------------------------------------------
