@@ -174,13 +174,19 @@ class Hypothesis:
     text: str
     words: tuple[Word, ...] = ()
     """With confidences; empty in a partial result."""
+    order: tuple[Word, ...] = ()
+    """Of a final result: the words of an order, if it is nothing else."""
 
 
 class Recogniser(Protocol):
     """Streaming speech recognition of one utterance at a time."""
 
-    def begin(self) -> None:
-        """Forget everything; a new utterance starts."""
+    def begin(self, orders: Sequence[str] = ()) -> None:
+        """Forget everything; a new utterance starts.
+
+        It may be one of ``orders``, which are short: a word cried into the device's own voice
+        is misheard by a decoder of all words, hardly by one that knows no others.
+        """
 
     def accept(self, audio: Samples) -> Hypothesis:
         """Take more audio at 16 kHz; the whole utterance so far comes back."""

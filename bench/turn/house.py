@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -82,13 +82,15 @@ class Remembered:
         self._path: list[Samples | None] = []
         self._followed = 0
         self._key = b""
+        self._orders: tuple[str, ...] = ()
 
-    def begin(self) -> None:
+    def begin(self, orders: Sequence[str] = ()) -> None:
         """Forget everything; a new utterance starts."""
         self._path.clear()
-        self._followed, self._key = 0, b""
+        self._orders = tuple(orders)
+        self._followed, self._key = 0, " ".join(orders).encode()
         if self._real is not None:
-            self._real.begin()
+            self._real.begin(orders)
 
     def accept(self, audio: Samples) -> Hypothesis:
         """Take more audio."""
@@ -109,7 +111,7 @@ class Remembered:
     def _follow(self) -> Hypothesis:
         if self._real is None:
             self._real = self._make()
-            self._real.begin()
+            self._real.begin(self._orders)
         todo, self._followed = self._path[self._followed :], len(self._path)
         answers = [self._real.flush() if a is None else self._real.accept(a) for a in todo]
         return answers[-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -19,12 +19,53 @@ _UNKNOWN = "[unk]"
 """Stands in a result for what is not in the vocabulary."""
 
 
+class _Decoder:
+    """A decoder of Kaldi's; it ends a segment by itself after half a second of silence or more.
+
+    The segments of an utterance are joined here.
+    """
+
+    def __init__(self, kaldi: Any) -> None:
+        kaldi.SetWords(True)
+        self._kaldi = kaldi
+        self._dirty = False
+        self.words: list[Word] = []
+
+    def begin(self) -> None:
+        if self._dirty:
+            # Its Reset() keeps features that are not yet decoded: the end of "set a timer
+            # for ten" came up as "ten" in the next utterance.  A final result takes them along.
+            self._kaldi.FinalResult()
+            self._dirty = False
+        self.words.clear()
+
+    def accept(self, audio: Samples) -> None:
+        self._dirty = True
+        if self._kaldi.AcceptWaveform(audio.tobytes()):
+            self._keep(self._kaldi.Result())
+
+    def partial(self) -> list[str]:
+        """The words of the segment that goes on; one that has just ended has none."""
+        newest: str = json.loads(self._kaldi.PartialResult()).get("partial", "")
+        return newest.split()
+
+    def flush(self) -> None:
+        self._keep(self._kaldi.FinalResult())
+        self._dirty = False
+
+    def _keep(self, result: str) -> None:
+        self.words += [
+            Word(word["word"], min(float(word["conf"]), 1.0))
+            for word in json.loads(result).get("result", ())
+        ]
+
+
 class VoskRecogniser:
     """Vosk on 16 kHz audio in blocks of any length; about 30 ms is a good one.
 
-    Vosk ends a segment by itself after half a second of silence or more; the
-    segments of an utterance are joined here.  ``model`` is the directory of an
-    unpacked model.
+    ``model`` is the directory of an unpacked model.  Orders are listened for by a second
+    decoder on the same model, which takes a third of the first one's time; a model whose graph
+    is of one piece cannot have one.
 
     Raises `edgevoice.errors.ModelError` when a file of it is missing, empty or
     cut short.  A small text file of it that was *changed* can make Kaldi abort
@@ -33,44 +74,49 @@ class VoskRecogniser:
 
     def __init__(self, model: Path) -> None:
         _require(model)
-        self._recogniser = _load(model)
-        self._words: list[Word] = []
-        self._dirty = False
+        self._model, kaldi = _load(model)
+        self._all = _Decoder(kaldi)
+        self._takes_grammars = (model / "graph" / "HCLr.fst").is_file()
+        self._orders: _Decoder | None = None
 
-    def begin(self) -> None:
-        """Forget everything; a new utterance starts."""
-        if self._dirty:
-            # Its Reset() keeps features that are not yet decoded: the end of "set a timer
-            # for ten" came up as "ten" in the next utterance.  A final result takes them along.
-            self._recogniser.FinalResult()
-            self._dirty = False
-        self._words.clear()
+    def begin(self, orders: Sequence[str] = ()) -> None:
+        """Forget everything; a new utterance starts, which may be one of ``orders``."""
+        self._all.begin()
+        known = [phrase for phrase in orders if self._knows(phrase)]
+        self._orders = self._only(known) if known and self._takes_grammars else None
 
     def accept(self, audio: Samples) -> Hypothesis:
         """Take more audio at 16 kHz; the whole utterance so far comes back."""
-        self._dirty = True
-        if self._recogniser.AcceptWaveform(audio.tobytes()):
-            self._keep(self._recogniser.Result())
-            return Hypothesis(self._text())
-        partial = json.loads(self._recogniser.PartialResult())["partial"]
-        return Hypothesis(self._text(*partial.split()))
+        self._all.accept(audio)
+        if self._orders is not None:
+            self._orders.accept(audio)
+        return Hypothesis(self._text(*self._all.partial()))
 
     def flush(self) -> Hypothesis:
         """The final result of all audio so far, with words; the utterance goes on."""
-        self._keep(self._recogniser.FinalResult())
-        self._dirty = False
-        return Hypothesis(self._text(), tuple(self._words))
-
-    def _keep(self, result: str) -> None:
-        self._words += [
-            Word(word["word"], min(float(word["conf"]), 1.0))
-            for word in json.loads(result).get("result", ())
-            if word["word"] != _UNKNOWN
-        ]
+        self._all.flush()
+        words = tuple(word for word in self._all.words if word.text != _UNKNOWN)
+        return Hypothesis(self._text(), words, self._order())
 
     def _text(self, *partial: str) -> str:
-        words = [word.text for word in self._words]
-        return " ".join(words + [word for word in partial if word != _UNKNOWN])
+        words = [word.text for word in self._all.words]
+        return " ".join(word for word in [*words, *partial] if word != _UNKNOWN)
+
+    def _order(self) -> tuple[Word, ...]:
+        if self._orders is None:
+            return ()
+        self._orders.flush()
+        words = tuple(self._orders.words)
+        return () if any(word.text == _UNKNOWN for word in words) else words
+
+    def _only(self, phrases: list[str]) -> _Decoder:
+        import vosk
+
+        grammar = json.dumps([*phrases, _UNKNOWN])
+        return _Decoder(vosk.KaldiRecognizer(self._model, float(RATE), grammar))
+
+    def _knows(self, phrase: str) -> bool:
+        return all(self._model.vosk_model_find_word(word) >= 0 for word in phrase.split())
 
 
 def _require(model: Path) -> None:
@@ -82,20 +128,20 @@ def _require(model: Path) -> None:
             raise ModelError(f"speech model file {file} is empty", "fetch the models again")
 
 
-def _load(model: Path) -> Any:
+def _load(path: Path) -> tuple[Any, Any]:
+    """A model and a decoder on it."""
     import vosk
 
     vosk.SetLogLevel(-1)
     with _captured_stderr() as said:
         try:
-            recogniser = vosk.KaldiRecognizer(vosk.Model(str(model)), float(RATE))
+            model = vosk.Model(str(path))
+            return model, vosk.KaldiRecognizer(model, float(RATE))
         except Exception as error:  # vosk raises nothing more special
             raise ModelError(
-                f"speech model {model} cannot be loaded ({_last_line(said) or error})",
+                f"speech model {path} cannot be loaded ({_last_line(said) or error})",
                 "fetch the models again",
             ) from error
-    recogniser.SetWords(True)
-    return recogniser
 
 
 @contextmanager

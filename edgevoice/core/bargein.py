@@ -30,6 +30,12 @@ _MIN_WORD_CONFIDENCE = 0.5
 _MIN_ORDER_CONFIDENCE = 0.3
 """Who says "stop" is not asked twice; over a distorting loudspeaker it has 0.4."""
 
+_MIN_CONFIDENCE_APART = 0.8
+"""Of an order heard by who knows nothing but orders: of "hmm" that makes "no" with 0.79."""
+
+_MOST_WORDS_MISHEARD = 2
+"""An order that was misheard comes up as two words at most: "the nerve", of "enough"."""
+
 _MIN_SPEECH_CONFIDENCE = 0.7
 """Mean of a final's words; those made of "uh-huh" have 0.6, of "go back" 0.8."""
 
@@ -108,9 +114,10 @@ class Judge:
         self._tuning = tuning
         self._lexicon = lexicon
         self._spoken: list[str] = []
-        self._hard = frozenset(
+        self.orders = frozenset(
             " ".join(words(phrase)) for phrase in tuning.hard_words or lexicon.hard_words
         )
+        """What stops the device whatever else is said."""
         self.onset = onset
         self._text = ""
         self._final: tuple[Word, ...] | None = None
@@ -189,7 +196,7 @@ class Judge:
         return not known or sum(known) / len(known) >= _MIN_SPEECH_CONFIDENCE
 
     def _hard_word(self, said: list[str]) -> str:
-        return find_phrase(said, self._hard) or ""
+        return find_phrase(said, self.orders) or ""
 
     def _substance(self, said: list[str]) -> list[str]:
         """The words that are neither soft-acks nor fillers."""
@@ -217,6 +224,12 @@ class Judge:
         """The words, or none when enough of them were just spoken by the device, in order."""
         is_echo = overlap(said, self._spoken) >= self._tuning.echo_overlap
         return [] if is_echo else said
+
+
+def is_misheard(text: str, order: Sequence[Word]) -> bool:
+    """Whether ``text`` is what a decoder of all words made of ``order``, which knows few."""
+    sure = bool(order) and min(word.confidence for word in order) >= _MIN_CONFIDENCE_APART
+    return sure and len(words(text)) <= _MOST_WORDS_MISHEARD
 
 
 def overlap(said: Sequence[str], spoken: Sequence[str]) -> float:

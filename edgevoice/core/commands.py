@@ -37,9 +37,13 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Recognise(TurnCommand):
-    """Begin a new utterance with the audio since sample ``since``."""
+    """Begin a new utterance with the audio since sample ``since``.
+
+    ``orders`` are phrases to listen for apart: `edgevoice.core.events.Transcript.order`.
+    """
 
     since: int
+    orders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ class RecogniseStage(Stage[Order]):
         self._pending: list[Sound] = []
         self._turn: int | None = None
         self._since = 0
+        self._orders: tuple[str, ...] = ()
         self._text = ""
         self._until = 0
 
@@ -58,7 +59,7 @@ class RecogniseStage(Stage[Order]):
         super().inherit(old)
         self._kept = deque(old._kept, old._kept.maxlen)
         if old._turn is not None:
-            self._inbox.appendleft(Recognise(old._turn, old._since))
+            self._inbox.appendleft(Recognise(old._turn, old._since, old._orders))
 
     @property
     def turn(self) -> int | None:
@@ -88,9 +89,9 @@ class RecogniseStage(Stage[Order]):
             self._kept.popleft()
 
     def _begin(self, order: Recognise) -> None:
-        self._turn, self._since = order.turn, order.since
+        self._turn, self._since, self._orders = order.turn, order.since, order.orders
         self._text, self._until = "", order.since
-        self._recogniser.begin()
+        self._recogniser.begin(order.orders)
         self._pending = [sound for sound in self._kept if sound.end > order.since]
         self._decode()
 
@@ -124,5 +125,6 @@ class RecogniseStage(Stage[Order]):
                 self._until,
                 final,
                 hypothesis.words if final else (),
+                hypothesis.order if final else (),
             )
         )

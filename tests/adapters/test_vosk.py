@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -100,6 +101,32 @@ def test_begin_forgets_what_was_not_yet_decoded(recogniser: VoskRecogniser, cut:
     recogniser.begin()
     hear(recogniser, silence(1))
     assert recogniser.flush() == Hypothesis("")
+
+
+ORDERS = ("stop", "hold on", "no")
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_an_order_is_heard_apart(shared: VoskRecogniser, order: str) -> None:
+    shared.begin(ORDERS)
+    hear(shared, silence(0.1), spoken(order), silence(0.2))
+    final = shared.flush()
+    assert " ".join(word.text for word in final.order) == order
+    assert all(0.8 < word.confidence <= 1 for word in final.order)
+
+
+@pytest.mark.fixtures
+def test_what_an_order_is_not_is_none(shared: VoskRecogniser) -> None:
+    shared.begin(ORDERS)
+    hear(shared, recording("speech/set_timer.wav"))
+    assert shared.flush() == Hypothesis("set a timer for ten minutes", ANY, ())
+
+
+def test_no_order_is_heard_when_none_is_wanted_or_known(shared: VoskRecogniser) -> None:
+    for orders in ((), ("grmblfx",)):
+        shared.begin(orders)
+        hear(shared, silence(0.1), spoken("stop"), silence(0.2))
+        assert shared.flush().order == ()
 
 
 def test_flushing_silence_or_nothing_is_nothing(recogniser: VoskRecogniser) -> None:

@@ -95,11 +95,14 @@ class Talk:
     def wake(self) -> None:
         self.feed(ev.WakeHeard(self.now, "hey_jarvis", 0.9, self.sample))
 
-    def hear(self, text: str, final: bool = False, confidence: float = 0.9) -> None:
+    def hear(
+        self, text: str, final: bool = False, confidence: float = 0.9, order: tuple[Word, ...] = ()
+    ) -> None:
         """The recogniser says what was said so far."""
         assert self.core.hearing is not None
         words = tuple(Word(w, confidence) for w in text.split()) if final else ()
-        self.feed(ev.Transcript(self.now, self.core.hearing.turn, text, self.sample, final, words))
+        turn = self.core.hearing.turn
+        self.feed(ev.Transcript(self.now, turn, text, self.sample, final, words, order))
 
     def speak(self, seconds: float) -> None:
         """The user's voice."""

@@ -5,6 +5,7 @@ import pytest
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.commands import Message
+from edgevoice.core.events import Word
 from edgevoice.core.table import Cause, Place, State
 from edgevoice.core.tuning import DeadAir, Speculation, Timeouts, Turn
 from tests.core.talk import WORD, Talk
@@ -118,6 +119,58 @@ def test_a_soft_ack_resumes_from_the_last_word_boundary(text):
     assert talk.place is Place.PLAYING
     assert talk.last(cmd.ResumePlayback).position == 3 * WORD
     assert not talk.all(cmd.DropPlayback)
+
+
+def test_an_order_into_the_answer_is_listened_for_apart():
+    talk = Talk()
+    talk.answering()
+    talk.speak(0.1)
+    assert {"stop", "hold on"} <= set(talk.last(cmd.Recognise).orders)
+
+
+@pytest.mark.parametrize("heard", ["", "so", "the nerve"])
+def test_an_order_that_was_misheard_stops_the_answer_and_is_what_was_said(heard):
+    talk = Talk()
+    talk.answering()
+    talk.speak(0.3)
+    talk.hear(heard)
+    talk.wait(0.26)
+    talk.hear(heard, final=True, order=(Word("stop", 0.9),))
+    assert talk.all(cmd.DropPlayback)
+    assert not talk.all(cmd.ResumePlayback)
+    talk.wait(2)
+    assert talk.place is Place.IDLE, "as after a stop that was heard"
+
+
+@pytest.mark.parametrize(
+    ("heard", "order"),
+    [
+        ("mm", (Word("no", 0.79),)),
+        ("hm", (Word("hold", 0.9), Word("on", 0.7))),
+        ("yeah sure okay", (Word("no", 1.0),)),
+        ("okay", ()),
+    ],
+)
+def test_what_is_hardly_an_order_stops_nothing(heard, order):
+    talk = Talk()
+    talk.answering()
+    talk.speak(0.3)
+    talk.hear(heard)
+    talk.wait(0.26)
+    talk.hear(heard, final=True, order=order)
+    talk.wait(0.3)
+    assert talk.place is Place.PLAYING
+
+
+def test_the_devices_own_order_stops_nothing():
+    talk = Talk()
+    talk.answering()
+    talk.speak(0.1)
+    talk.held_at(3 * WORD)
+    own = talk.core.answer.spoken[1].text
+    talk.hear("", final=True, order=(Word(own, 1.0),))
+    talk.wait(0.6)
+    assert talk.place is Place.PLAYING
 
 
 def test_soft_acks_never_add_up_to_an_interruption():

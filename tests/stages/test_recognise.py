@@ -9,7 +9,7 @@ from edgevoice.stages.recognise import RecogniseStage, Sound
 class Counting:
     """Hears how many samples it got and what the first one was."""
 
-    def begin(self):
+    def begin(self, orders=()):
         self.samples = []
 
     def accept(self, audio):

@@ -144,7 +144,7 @@ class Words:
     def __init__(self):
         self.heard = 0
 
-    def begin(self):
+    def begin(self, orders=()):
         self.heard = 0
 
     def accept(self, audio):

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
+from edgevoice.core.bargein import is_misheard
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.policy import Blocker, TurnDecision, TurnState
 from edgevoice.core.rules import speculation, steps
@@ -198,6 +199,8 @@ def frame_while_interrupted(c: Conversation, event: ev.Event) -> None:
 def _take(c: Conversation, event: ev.Event) -> Utterance:
     assert isinstance(event, ev.Transcript)
     heard = c.the_hearing
+    if is_misheard(event.text, event.order):
+        event = replace(event, text=" ".join(w.text for w in event.order), words=event.order)
     heard.take(_without_wake_phrase(c, event) if heard.called else event)
     return heard
 

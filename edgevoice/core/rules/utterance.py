@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from edgevoice.core import commands as cmd
 from edgevoice.core.conversation import Conversation
 
 
-def begin_utterance(c: Conversation, since: int) -> None:
-    """Recognise a new utterance from sample ``since`` on."""
+def begin_utterance(c: Conversation, since: int, orders: Iterable[str] = ()) -> None:
+    """Recognise a new utterance from sample ``since`` on, which may be one of ``orders``."""
     forget_utterance(c)
     heard = c.new_utterance(since)
-    c.do(cmd.Recognise(heard.turn, since))
+    c.do(cmd.Recognise(heard.turn, since, tuple(sorted(orders))))
 
 
 def forget_utterance(c: Conversation) -> None:
