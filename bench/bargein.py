@@ -18,6 +18,8 @@ from edgevoice.core.tuning import Tuning, Turn
 
 LEVELS = (6.0, 0.0, -10.0)
 """Of the interrupting voice against the device's at the microphone, dB."""
+_MEANT = (Kind.INTERRUPTION, Kind.STRANGER, Kind.ORDER)
+"""What should stop it."""
 _PUBLISHED = (
     Point("gpt-realtime-1.5 (tau-voice)", 0.42, 2.0),
     Point("grok-voice (tau-voice)", 1.15, 93.0),
@@ -29,6 +31,7 @@ def sessions() -> list[Session]:
     """Interruptions at every level in turns of rooms, and what is none."""
     plans = [
         *(material.interruptions(level, (1 + i, 3)) for i, level in enumerate(LEVELS)),
+        material.strangers(0.0),
         material.soft_acks(0.0, (0, 2, 4)) + material.noises() + material.background(),
     ]
     return [
@@ -66,6 +69,7 @@ def rows(outcomes: Sequence[Outcome], plain: Sequence[Outcome]) -> list[Row]:
     return [
         *_times(clear, outcomes),
         *_shares(real, others, behind),
+        *_by_strangers(outcomes),
         *_aftermath(outcomes),
         *_question(clear, plain),
     ]
@@ -113,6 +117,14 @@ def _shares(
     if behind:
         ignored = [each.commit is None for each in behind]
         figures.append(share("people in the background at -15 dB that do not", ignored))
+    return figures
+
+
+def _by_strangers(outcomes: Sequence[Outcome]) -> list[Row]:
+    figures = []
+    for kind in (Kind.STRANGER, Kind.ORDER):
+        stopped = [each.commit is not None for each in outcomes if each.kind is kind]
+        figures.append(share(f"{kind.value}, SER +0 dB, that stops it", stopped, 97))
     return figures
 
 
@@ -237,7 +249,7 @@ def _our_point(outcomes: Sequence[Outcome]) -> Point:
 
 def misses(outcomes: Sequence[Outcome]) -> list[str]:
     """One line for each trial that went wrong, with what was said, most frequent first."""
-    wrong = [each for each in outcomes if (each.kind is Kind.INTERRUPTION) == (each.commit is None)]
+    wrong = [each for each in outcomes if (each.kind in _MEANT) == (each.commit is None)]
     counts = Counter(
         (each.kind.value, f"{each.level_db:+.0f} dB", each.text, _reason(each)) for each in wrong
     )

@@ -49,6 +49,8 @@ INTERRUPTIONS = (
     "turn the volume down",
     "and who built the railway",
 )
+ORDERS = ("stop", "wait", "no", "cancel", "quiet", "enough", "hold on")
+"""The shortest interruptions there are."""
 SOFT_ACKS = (
     "uh-huh", "yeah", "okay", "right", "mm-hmm", "I see", "sure", "oh really", "hmm", "um",
     "yes okay", "all right",
@@ -61,7 +63,14 @@ VOICES = (
     EspeakVoice("en-gb+f5", 165, 55),
     EspeakVoice("en-gb-scotland+m7", 145, 35),
 )
-"""Who speaks.  The product was tuned while all of them were heard: others will do worse."""
+"""Who speaks.  The product was tuned while all of them were heard."""
+
+NEW_VOICES = (
+    EspeakVoice("en-us+f4"),
+    EspeakVoice("en-us+m5", 155, 42),
+    EspeakVoice("en-gb+m2", 170, 50),
+)
+"""Whom nothing was tuned on."""
 
 ROOMS = (
     Acoustics(),
@@ -94,6 +103,8 @@ class Kind(Enum):
     """What a talker's sound is meant as."""
 
     INTERRUPTION = "interruption"
+    STRANGER = "interruption by a new voice"
+    ORDER = "order by a new voice"
     SOFT_ACK = "soft-ack"
     NOISE = "noise"
     BACKGROUND = "background"
@@ -159,8 +170,8 @@ def own_speech() -> np.ndarray:
 
 @cache
 def speak(number: int) -> Speak:
-    """The voice of `VOICES` with that number."""
-    return talker.voice(VOICES[number], _slower)
+    """The voice of `VOICES`, and then of `NEW_VOICES`, with that number."""
+    return talker.voice((*VOICES, *NEW_VOICES)[number], _slower)
 
 
 def _slower(model: Path | None, length_scale: float) -> Synthesiser:
@@ -215,6 +226,14 @@ def interruptions(level_db: float, voices: Sequence[int]) -> list[Sound]:
         people = [recorded(folder / "speech" / f"{name}.wav", 3.0) for name in names]
         spoken += [replace(each, onset=_first_sound(each.audio)) for each in people]
     return [Sound(Kind.INTERRUPTION, each, level_db) for each in spoken]
+
+
+def strangers(level_db: float) -> list[Sound]:
+    """Each text, and each order alone, by those whom nothing was tuned on."""
+    voices = range(len(VOICES), len(VOICES) + len(NEW_VOICES))
+    texts = [(Kind.STRANGER, text) for text in INTERRUPTIONS]
+    texts += [(Kind.ORDER, text) for text in ORDERS]
+    return [Sound(kind, said(text, voice), level_db) for voice in voices for kind, text in texts]
 
 
 def soft_acks(level_db: float, voices: Sequence[int]) -> list[Sound]:

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from edgevoice.core.events import RATE, SoundFrame, SpokenWord, Word
+from edgevoice.core.events import RATE, SoundFrame, SpokenWord, Transcript, Word
 from edgevoice.core.lexicon import Lexicon, find_phrase, words
 from edgevoice.core.tuning import BargeIn
 
@@ -32,6 +32,9 @@ _MIN_ORDER_CONFIDENCE = 0.3
 
 _MIN_CONFIDENCE_APART = 0.8
 """Of an order heard by who knows nothing but orders: of "hmm" that makes "no" with 0.79."""
+
+_MIN_ACK_CONFIDENCE = 0.8
+"""Who knows nothing but orders makes "quiet" of "right", which a decoder of all words hears."""
 
 _MOST_WORDS_MISHEARD = 2
 """An order that was misheard comes up as two words at most: "the nerve", of "enough"."""
@@ -226,10 +229,19 @@ class Judge:
         return [] if is_echo else said
 
 
-def is_misheard(text: str, order: Sequence[Word]) -> bool:
-    """Whether ``text`` is what a decoder of all words made of ``order``, which knows few."""
-    sure = bool(order) and min(word.confidence for word in order) >= _MIN_CONFIDENCE_APART
-    return sure and len(words(text)) <= _MOST_WORDS_MISHEARD
+def is_misheard(heard: Transcript, orders: Collection[str], lexicon: Lexicon) -> bool:
+    """Whether the text is what a decoder of all words made of one of ``orders``."""
+    if " ".join(word.text for word in heard.order) not in orders:
+        return False
+    sure = min(word.confidence for word in heard.order) >= _MIN_CONFIDENCE_APART
+    short = len(words(heard.text)) <= _MOST_WORDS_MISHEARD
+    return sure and short and not _is_surely_ack(heard, lexicon)
+
+
+def _is_surely_ack(heard: Transcript, lexicon: Lexicon) -> bool:
+    if not heard.words or lexicon.without_acks(words(heard.text)):
+        return False
+    return sum(word.confidence for word in heard.words) / len(heard.words) >= _MIN_ACK_CONFIDENCE
 
 
 def overlap(said: Sequence[str], spoken: Sequence[str]) -> float:

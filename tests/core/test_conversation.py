@@ -148,6 +148,8 @@ def test_an_order_that_was_misheard_stops_the_answer_and_is_what_was_said(heard)
         ("mm", (Word("no", 0.79),)),
         ("hm", (Word("hold", 0.9), Word("on", 0.7))),
         ("yeah sure okay", (Word("no", 1.0),)),
+        ("right", (Word("quiet", 1.0),)),
+        ("mm", (Word("hold", 1.0), Word("wait", 1.0))),
         ("okay", ()),
     ],
 )

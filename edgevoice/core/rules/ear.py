@@ -199,7 +199,7 @@ def frame_while_interrupted(c: Conversation, event: ev.Event) -> None:
 def _take(c: Conversation, event: ev.Event) -> Utterance:
     assert isinstance(event, ev.Transcript)
     heard = c.the_hearing
-    if is_misheard(event.text, event.order):
+    if is_misheard(event, heard.orders, c.lexicon):
         event = replace(event, text=" ".join(w.text for w in event.order), words=event.order)
     heard.take(_without_wake_phrase(c, event) if heard.called else event)
     return heard

@@ -12,7 +12,8 @@ def begin_utterance(c: Conversation, since: int, orders: Iterable[str] = ()) -> 
     """Recognise a new utterance from sample ``since`` on, which may be one of ``orders``."""
     forget_utterance(c)
     heard = c.new_utterance(since)
-    c.do(cmd.Recognise(heard.turn, since, tuple(sorted(orders))))
+    heard.orders = frozenset(orders)
+    c.do(cmd.Recognise(heard.turn, since, tuple(sorted(heard.orders))))
 
 
 def forget_utterance(c: Conversation) -> None:
