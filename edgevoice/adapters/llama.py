@@ -99,13 +99,12 @@ class LlamaModel:
         does not fit the window or the model fails.
         """
         prompt = self._prompt(messages, answer=True)
-        if self._read(prompt, cancelled):
-            room = min(self._max_tokens, self.context_tokens - len(prompt))
-            tokens = islice(self._answer(prompt, cancelled), room)
-            if self._offers:
-                yield from self._text_or_call(prompt, tokens, cancelled)
-            else:
-                yield from self._text(tokens)
+        room = min(self._max_tokens, self.context_tokens - len(prompt))
+        tokens = islice(self._answer(prompt, cancelled), room)
+        if self._offers:
+            yield from self._text_or_call(prompt, tokens, cancelled)
+        else:
+            yield from self._text(tokens)
 
     def prefill(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> None:
         """Read ``messages`` ahead of a `reply` that begins with them.
@@ -119,7 +118,7 @@ class LlamaModel:
             for end in range(self._cached(prompt) + _BATCH, len(prompt) + _BATCH, _BATCH):
                 if cancelled():
                     return
-                self._read(prompt[:end], lambda: False)
+                next(self._tokens(prompt[:end], lambda: False), None)
 
     def _cached(self, prompt: list[int]) -> int:
         """How many tokens of ``prompt`` lie in the KV cache."""
@@ -175,27 +174,31 @@ class LlamaModel:
             )
         return tokens
 
-    def _read(self, prompt: list[int], cancelled: Callable[[], bool]) -> bool:
-        """Evaluate what of ``prompt`` is not in the KV cache; false when cancelled."""
-        try:
-            with self._aborted_by(cancelled):
-                next(self._llama.generate(prompt, **self._sampling))
-        except RuntimeError as error:
-            if not cancelled():
-                raise EngineError(f"the language model failed ({error})") from error
-        return not cancelled()
-
     def _answer(
         self, prompt: list[int], cancelled: Callable[[], bool], grammar: Any = None
     ) -> Iterator[int]:
-        """Tokens of the answer to a ``prompt`` that was read, without the one that ends it."""
+        """Tokens of the answer to ``prompt``, without the one that ends it."""
+        for token in self._tokens(prompt, cancelled, grammar):
+            if cancelled() or self._ends(token):
+                return
+            yield token
+
+    def _tokens(
+        self, prompt: list[int], cancelled: Callable[[], bool], grammar: Any = None
+    ) -> Iterator[int]:
+        """What follows ``prompt``, of which what is not in the KV cache is read first.
+
+        Ends when ``cancelled`` is true while it reads.
+        """
+        tokens = self._llama.generate(prompt, grammar=grammar, **self._sampling)
         try:
-            for token in self._llama.generate(prompt, grammar=grammar, **self._sampling):
-                if cancelled() or self._ends(token):
-                    return
-                yield token
+            with self._aborted_by(cancelled):
+                first = next(tokens)
+            yield first
+            yield from tokens
         except RuntimeError as error:
-            raise EngineError(f"the language model failed ({error})") from error
+            if not cancelled():
+                raise EngineError(f"the language model failed ({error})") from error
 
     def _text_or_call(
         self, prompt: list[int], tokens: Iterator[int], cancelled: Callable[[], bool]
