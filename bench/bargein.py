@@ -203,7 +203,7 @@ def against(
     points += [*_PUBLISHED, _our_point(outcomes)]
     title = "How soon it yields against how much it ignores"
     x_unit, y_unit = "s to silence", "% of soft-acks and noises ignored"
-    plot.write_text(scatter(points, title, x_unit, y_unit, 1.6))
+    plot.write_text(scatter(points, title, x_unit, y_unit, 1.5))
     return figures
 
 
