@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -71,7 +73,7 @@ class Counting:
         self.asked = 0
         self.heard = 0
 
-    def begin(self) -> None:
+    def begin(self, orders: Sequence[str] = ()) -> None:
         self.heard = 0
 
     def accept(self, audio: Samples) -> Hypothesis:
