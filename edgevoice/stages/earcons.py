@@ -1,6 +1,13 @@
-"""Earcons: the device's short sounds, made of decaying sine tones."""
+"""Earcons: the device's short sounds, made of decaying sine tones.
+
+Those that come before an answer have some breath, as a flute has: noise over the whole range
+of speech, from which the echo cancellers learn the room.  Of sines alone they learn five
+frequencies of it, and the first answer leaks.
+"""
 
 from __future__ import annotations
+
+from functools import cache
 
 import numpy as np
 
@@ -8,6 +15,13 @@ from edgevoice.ports import Samples
 
 _PEAK = 0.12
 """Of full scale: well below speech, which is what should be heard over it."""
+
+_BREATH = 0.25
+"""RMS of the noise, of a tone's peak.  In 16 rooms it lowers the loudest rest of the first 1.5 s
+of an answer from 0.36 of what is evidence for a hold to 0.23 (medians), 0.4 to 0.22."""
+
+_BREATHY = frozenset({"ready", "wake"})
+_SPEECH_HZ = (80.0, 7500.0)
 
 _TONES: dict[str, tuple[tuple[float, float], ...]] = {
     "ready": ((523.25, 0.18), (659.25, 0.18), (783.99, 0.45)),
@@ -20,13 +34,18 @@ _TONES: dict[str, tuple[tuple[float, float], ...]] = {
 """Frequencies in Hz (equal temperament, A4 = 440; 0 is silence) and lengths in seconds."""
 
 
+@cache
 def earcon(name: str, rate: int) -> Samples:
-    """The sound ``name`` at ``rate`` samples per second.
+    """The sound ``name`` at ``rate`` samples per second, made once.
 
     Raises KeyError for an unknown name.
     """
-    tones = [_tone(frequency, seconds, rate) for frequency, seconds in _TONES[name]]
-    return (np.concatenate(tones) * _PEAK * 32767).astype(np.int16)
+    breath = _BREATH if name in _BREATHY else 0.0
+    parts = [
+        _tone(frequency, seconds, rate) + breath * _noise(seconds, rate)
+        for frequency, seconds in _TONES[name]
+    ]
+    return (np.concatenate(parts) * _PEAK * 32767).astype(np.int16)
 
 
 def _tone(frequency: float, seconds: float, rate: int) -> np.ndarray:
@@ -36,3 +55,16 @@ def _tone(frequency: float, seconds: float, rate: int) -> np.ndarray:
     release = np.minimum(1.0, (seconds - t) / 0.01)
     decay = np.exp(-4.0 * t / seconds)
     return np.asarray(np.sin(2 * np.pi * frequency * t) * attack * decay * release)
+
+
+def _noise(seconds: float, rate: int) -> np.ndarray:
+    """The same each time; half as steep as pink noise, RMS 1 but for its soft ends."""
+    n = int(seconds * rate)
+    spectrum = np.fft.rfft(np.random.default_rng(1).standard_normal(n))
+    frequency = np.fft.rfftfreq(n, 1 / rate)
+    low, high = _SPEECH_HZ
+    spectrum[(frequency < low) | (frequency > high)] = 0.0
+    noise = np.fft.irfft(spectrum / np.sqrt(np.maximum(frequency, low)), n)
+    t = np.arange(n) / rate
+    ends = np.minimum(1.0, np.minimum(t / 0.02, (seconds - t) / 0.03))
+    return np.asarray(noise / np.sqrt(np.mean(np.square(noise))) * ends)
