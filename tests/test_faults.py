@@ -147,6 +147,7 @@ class Scene:
         self.witness = tiny.Witness(self.outside.log)
         self.trouble = {name: Trouble() for name in PARTS}
         self.unbuildable = {}
+        self._looked = 0
         self.built = []
 
     @contextmanager
@@ -178,7 +179,10 @@ class Scene:
         self.outside.until(happened, value)
 
     def until_in(self, place, value=SILENT):
-        self.until(lambda: self.witness.places[-1:] == [place], value)
+        """Until it is there, or has been since it was where it was waited for last."""
+        places, looked = self.witness.places, self._looked
+        self.until(lambda: places[-1:] == [place] or place in places[looked:], value)
+        self._looked = len(places) - places[::-1].index(place)
 
     def until_over(self, turns=1):
         self.until(lambda: len(self.witness.turns) >= turns)
