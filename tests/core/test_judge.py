@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from edgevoice.core.bargein import Evidence, Judge, Judgement, Verdict, just_spoken, overlap
-from edgevoice.core.events import SoundFrame, SpokenWord, Word
+from edgevoice.core.bargein import (
+    Evidence,
+    Judge,
+    Judgement,
+    Verdict,
+    is_misheard,
+    just_spoken,
+    overlap,
+)
+from edgevoice.core.events import SoundFrame, SpokenWord, Transcript, Word
 from edgevoice.core.lexicon import lexicon
 from edgevoice.core.tuning import BargeIn
 from tests.core.ear import ms
@@ -158,6 +166,18 @@ def test_before_the_first_transcript_there_are_no_words():
     assert judge.frame(SoundFrame(0.0, ONSET + FRAME, FRAME, *YES), True).verdict is WAIT
 
 
+def test_speech_is_counted_from_its_first_sample():
+    judge = Judge(BargeIn(), lexicon("en"), ONSET)
+    length = ms(800) - 1
+    assert judge.frame(SoundFrame(0.0, ONSET + length, length, *YES), True).verdict is WAIT
+
+
+@pytest.mark.parametrize(("spoken", "verdict"), [(("the", "moon"), WAIT), (("the",), COMMIT)])
+def test_an_echo_is_as_many_words_as_the_settings_say(spoken, verdict):
+    judgement = judged(200, text="the moon shines bright", spoken=spoken, echo_overlap=0.5)
+    assert judgement.verdict is verdict
+
+
 def test_an_echo_is_70_percent_of_the_words():
     said = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]
     assert judged(200, text=" ".join(said), spoken=tuple(said[:7])).verdict is WAIT
@@ -173,10 +193,47 @@ def test_an_echo_is_70_percent_of_the_words():
         ({"speech": 200, "silence": 300, "text": "uh huh", "sure": 0.9}, "2 words"),
         ({"speech": 240, "timed_out": True}, "240 ms of speech"),
         ({"speech": 200}, ""),
+        ({"speech": 200, "silence": 300, "text": "it is wide", "sure": 0.9,
+          "spoken": ("It is", "wide.")}, "3 words of the device's own"),
     ],
-)
+)  # fmt: skip
 def test_the_verdict_says_what_it_looked_at(arguments, detail):
     assert judged(**arguments).detail == detail
+
+
+# -- an order heard apart -----------------------------------------------------------------
+
+
+def final(text: str, confidence: float, order: str, sure: float = 1.0) -> Transcript:
+    """A last transcript, and what a decoder made of it that knows nothing but orders."""
+    words, apart = (
+        tuple(Word(word, conf) for word in said.split())
+        for said, conf in ((text, confidence), (order, sure))
+    )
+    return Transcript(0.0, 1, text, ONSET, True, words, apart)
+
+
+@pytest.mark.parametrize(
+    ("heard", "misheard"),
+    [
+        (final("so", 0.9, "stop"), True),
+        (final("the nerve", 0.9, "enough"), True),
+        (final("the never never", 0.9, "enough"), False),
+        (final("", 0.0, "stop"), True),
+        (final("though on", 0.9, "hold on"), True),
+        (final("though on", 0.9, "hold wait"), False),
+        (final("so", 0.9, ""), False),
+        (final("so", 0.9, "stop", sure=0.8), True),
+        (final("so", 0.9, "stop", sure=0.79), False),
+        (final("right", 0.8, "quiet"), False),
+        (final("oh", 0.79, "no"), True),
+        (final("all right", 0.8, "wait"), False),
+        (final("all right", 0.7, "wait"), True),
+    ],
+)
+def test_a_short_text_that_is_no_sure_soft_ack_is_a_misheard_order(heard, misheard):
+    orders = {"stop", "enough", "hold on", "no", "wait", "quiet"}
+    assert is_misheard(heard, orders, lexicon("en")) is misheard
 
 
 # -- what the device has said -------------------------------------------------------------
