@@ -174,18 +174,19 @@ class Hypothesis:
     text: str
     words: tuple[Word, ...] = ()
     """With confidences; empty in a partial result."""
-    order: tuple[Word, ...] = ()
-    """Of a final result: the words of an order, if it is nothing else."""
+    apart: tuple[Word, ...] = ()
+    """The words, if they are nothing but phrases that were listened for apart.  In a partial
+    result their confidence is 1."""
 
 
 class Recogniser(Protocol):
     """Streaming speech recognition of one utterance at a time."""
 
-    def begin(self, orders: Sequence[str] = ()) -> None:
+    def begin(self, apart: Sequence[str] = ()) -> None:
         """Forget everything; a new utterance starts.
 
-        It may be one of ``orders``, which are short: a word cried into the device's own voice
-        is misheard by a decoder of all words, hardly by one that knows no others.
+        The phrases of ``apart`` are listened for apart: a short word said into the device's own
+        voice is misheard by a decoder of all words, hardly by one that knows few others.
         """
 
     def accept(self, audio: Samples) -> Hypothesis:

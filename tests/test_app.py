@@ -63,7 +63,7 @@ class Phrase:
 class OneQuestion:
     """Whatever is said is the same question."""
 
-    def begin(self, orders=()):
+    def begin(self, apart=()):
         self.text = ""
 
     def accept(self, audio):
@@ -357,7 +357,7 @@ def test_what_goes_wrong_with_the_sound_is_told_at_most_once_a_minute(outside, w
 class Broken:
     """A recogniser that has died."""
 
-    def begin(self, orders=()):
+    def begin(self, apart=()):
         raise RuntimeError("the decoder is gone")
 
     accept = flush = begin

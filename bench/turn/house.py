@@ -82,15 +82,15 @@ class Remembered:
         self._path: list[Samples | None] = []
         self._followed = 0
         self._key = b""
-        self._orders: tuple[str, ...] = ()
+        self._apart: tuple[str, ...] = ()
 
-    def begin(self, orders: Sequence[str] = ()) -> None:
+    def begin(self, apart: Sequence[str] = ()) -> None:
         """Forget everything; a new utterance starts."""
         self._path.clear()
-        self._orders = tuple(orders)
-        self._followed, self._key = 0, " ".join(orders).encode()
+        self._apart = tuple(apart)
+        self._followed, self._key = 0, " ".join(apart).encode()
         if self._real is not None:
-            self._real.begin(orders)
+            self._real.begin(apart)
 
     def accept(self, audio: Samples) -> Hypothesis:
         """Take more audio."""
@@ -111,7 +111,7 @@ class Remembered:
     def _follow(self) -> Hypothesis:
         if self._real is None:
             self._real = self._make()
-            self._real.begin(self._orders)
+            self._real.begin(self._apart)
         todo, self._followed = self._path[self._followed :], len(self._path)
         answers = [self._real.flush() if a is None else self._real.accept(a) for a in todo]
         return answers[-1]

@@ -63,7 +63,7 @@ class _Decoder:
 class VoskRecogniser:
     """Vosk on 16 kHz audio in blocks of any length; about 30 ms is a good one.
 
-    ``model`` is the directory of an unpacked model.  Orders are listened for by a second
+    ``model`` is the directory of an unpacked model.  What is listened for apart is by a second
     decoder on the same model, which takes a third of the first one's time; a model whose graph
     is of one piece cannot have one.
 
@@ -77,37 +77,36 @@ class VoskRecogniser:
         self._model, kaldi = _load(model)
         self._all = _Decoder(kaldi)
         self._takes_grammars = (model / "graph" / "HCLr.fst").is_file()
-        self._orders: _Decoder | None = None
+        self._apart: _Decoder | None = None
 
-    def begin(self, orders: Sequence[str] = ()) -> None:
-        """Forget everything; a new utterance starts, which may be one of ``orders``."""
+    def begin(self, apart: Sequence[str] = ()) -> None:
+        """Forget everything; a new utterance starts, with phrases to listen for ``apart``."""
         self._all.begin()
-        known = [phrase for phrase in orders if self._knows(phrase)]
-        self._orders = self._only(known) if known and self._takes_grammars else None
+        known = [phrase for phrase in apart if self._knows(phrase)]
+        self._apart = self._only(known) if known and self._takes_grammars else None
 
     def accept(self, audio: Samples) -> Hypothesis:
         """Take more audio at 16 kHz; the whole utterance so far comes back."""
         self._all.accept(audio)
-        if self._orders is not None:
-            self._orders.accept(audio)
-        return Hypothesis(self._text(*self._all.partial()))
+        apart: list[Word] = []
+        if self._apart is not None:
+            self._apart.accept(audio)
+            apart = self._apart.words + [Word(word, 1.0) for word in self._apart.partial()]
+        return Hypothesis(self._text(*self._all.partial()), apart=_nothing_else(apart))
 
     def flush(self) -> Hypothesis:
         """The final result of all audio so far, with words; the utterance goes on."""
         self._all.flush()
         words = tuple(word for word in self._all.words if word.text != _UNKNOWN)
-        return Hypothesis(self._text(), words, self._order())
+        apart: list[Word] = []
+        if self._apart is not None:
+            self._apart.flush()
+            apart = self._apart.words
+        return Hypothesis(self._text(), words, _nothing_else(apart))
 
     def _text(self, *partial: str) -> str:
         words = [word.text for word in self._all.words]
         return " ".join(word for word in [*words, *partial] if word != _UNKNOWN)
-
-    def _order(self) -> tuple[Word, ...]:
-        if self._orders is None:
-            return ()
-        self._orders.flush()
-        words = tuple(self._orders.words)
-        return () if any(word.text == _UNKNOWN for word in words) else words
 
     def _only(self, phrases: list[str]) -> _Decoder:
         import vosk
@@ -117,6 +116,10 @@ class VoskRecogniser:
 
     def _knows(self, phrase: str) -> bool:
         return all(self._model.vosk_model_find_word(word) >= 0 for word in phrase.split())
+
+
+def _nothing_else(heard: Sequence[Word]) -> tuple[Word, ...]:
+    return () if any(word.text == _UNKNOWN for word in heard) else tuple(heard)
 
 
 def _require(model: Path) -> None:

@@ -39,11 +39,11 @@ class Message:
 class Recognise(TurnCommand):
     """Begin a new utterance with the audio since sample ``since``.
 
-    ``orders`` are phrases to listen for apart: `edgevoice.core.events.Transcript.order`.
+    ``apart`` are phrases to listen for apart: `edgevoice.core.events.Transcript.apart`.
     """
 
     since: int
-    orders: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from edgevoice.core import events as ev
-from edgevoice.core.bargein import Evidence, Judge
+from edgevoice.core.bargein import Evidence, Judge, orders
 from edgevoice.core.commands import (
     Command,
     Refused,
@@ -285,6 +285,11 @@ class Conversation:
         """The utterance, in a place where there always is one."""
         assert self.hearing is not None
         return self.hearing
+
+    @property
+    def orders(self) -> frozenset[str]:
+        """What stops the device, whatever else is said."""
+        return orders(self.tuning.barge_in, self.lexicon)
 
     @property
     def the_judge(self) -> Judge:

@@ -233,16 +233,16 @@ class Transcript(TurnEvent):
     """What the recogniser makes of the turn's utterance up to sample ``until``.
 
     ``text`` is the whole utterance so far, lower case.  ``final`` is true for
-    the result of a flush: ``words`` then has one confidence per word, and ``order``
-    is what somebody heard who listens for nothing but the phrases of
-    `edgevoice.core.commands.Recognise.orders`; empty when it was not just one of these.
+    the result of a flush: ``words`` then has one confidence per word.  ``apart`` is
+    what is heard by who knows nothing but the phrases of
+    `edgevoice.core.commands.Recognise.apart`; empty when there was anything else.
     """
 
     text: str
     until: int
     final: bool = False
     words: tuple[Word, ...] = ()
-    order: tuple[Word, ...] = ()
+    apart: tuple[Word, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

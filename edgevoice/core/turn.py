@@ -22,8 +22,6 @@ class Utterance:
     changed_at: int = 0
     heard_until: int = 0
     """What was heard up to here is in `text`."""
-    orders: frozenset[str] = frozenset()
-    """What it may be if it is short: a word cried into the device's voice is misheard."""
     flushed: bool = False
     """The recogniser was asked for its last word in the present silence."""
     final: bool = False

@@ -50,8 +50,8 @@ class RecogniseStage(Stage[Order]):
         self._pending: list[Sound] = []
         self._turn: int | None = None
         self._since = 0
-        self._orders: tuple[str, ...] = ()
-        self._text = ""
+        self._apart: tuple[str, ...] = ()
+        self._told: tuple[str, ...] = ()
         self._until = 0
 
     def inherit(self, old: Self) -> None:
@@ -59,7 +59,7 @@ class RecogniseStage(Stage[Order]):
         super().inherit(old)
         self._kept = deque(old._kept, old._kept.maxlen)
         if old._turn is not None:
-            self._inbox.appendleft(Recognise(old._turn, old._since, old._orders))
+            self._inbox.appendleft(Recognise(old._turn, old._since, old._apart))
 
     @property
     def turn(self) -> int | None:
@@ -89,9 +89,9 @@ class RecogniseStage(Stage[Order]):
             self._kept.popleft()
 
     def _begin(self, order: Recognise) -> None:
-        self._turn, self._since, self._orders = order.turn, order.since, order.orders
-        self._text, self._until = "", order.since
-        self._recogniser.begin(order.orders)
+        self._turn, self._since, self._apart = order.turn, order.since, order.apart
+        self._told, self._until = _wording(Hypothesis("")), order.since
+        self._recogniser.begin(order.apart)
         self._pending = [sound for sound in self._kept if sound.end > order.since]
         self._decode()
 
@@ -107,7 +107,7 @@ class RecogniseStage(Stage[Order]):
         self._until = self._pending[-1].end
         self._pending.clear()
         hypothesis = self._recogniser.accept(samples)
-        if hypothesis.text != self._text:
+        if _wording(hypothesis) != self._told:
             self._tell(hypothesis, final=False)
 
     def _flush(self) -> None:
@@ -115,7 +115,7 @@ class RecogniseStage(Stage[Order]):
         self._tell(self._recogniser.flush(), final=True)
 
     def _tell(self, hypothesis: Hypothesis, *, final: bool) -> None:
-        self._text = hypothesis.text
+        self._told = _wording(hypothesis)
         assert self._turn is not None
         self.emit(
             Transcript(
@@ -125,6 +125,11 @@ class RecogniseStage(Stage[Order]):
                 self._until,
                 final,
                 hypothesis.words if final else (),
-                hypothesis.order if final else (),
+                hypothesis.apart,
             )
         )
+
+
+def _wording(hypothesis: Hypothesis) -> tuple[str, ...]:
+    """What makes it another one: not how sure it is."""
+    return (hypothesis.text, *(word.text for word in hypothesis.apart))

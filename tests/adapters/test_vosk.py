@@ -103,30 +103,32 @@ def test_begin_forgets_what_was_not_yet_decoded(recogniser: VoskRecogniser, cut:
     assert recogniser.flush() == Hypothesis("")
 
 
-ORDERS = ("stop", "hold on", "no")
+PHRASES = ("stop", "hold on", "no", "yes")
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_an_order_is_heard_apart(shared: VoskRecogniser, order: str) -> None:
-    shared.begin(ORDERS)
-    hear(shared, silence(0.1), spoken(order), silence(0.2))
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_a_phrase_is_heard_apart(shared: VoskRecogniser, phrase: str) -> None:
+    shared.begin(PHRASES)
+    partial = hear(shared, silence(0.1), spoken(phrase), silence(0.2))
     final = shared.flush()
-    assert " ".join(word.text for word in final.order) == order
-    assert all(0.8 < word.confidence <= 1 for word in final.order)
+    for heard in (partial, final):
+        assert " ".join(word.text for word in heard.apart) == phrase
+    assert all(word.confidence == 1 for word in partial.apart)
+    assert all(0.5 < word.confidence <= 1 for word in final.apart)
 
 
 @pytest.mark.fixtures
-def test_what_an_order_is_not_is_none(shared: VoskRecogniser) -> None:
-    shared.begin(ORDERS)
+def test_what_is_no_such_phrase_is_none(shared: VoskRecogniser) -> None:
+    shared.begin(PHRASES)
     hear(shared, recording("speech/set_timer.wav"))
     assert shared.flush() == Hypothesis("set a timer for ten minutes", ANY, ())
 
 
-def test_no_order_is_heard_when_none_is_wanted_or_known(shared: VoskRecogniser) -> None:
-    for orders in ((), ("grmblfx",)):
-        shared.begin(orders)
-        hear(shared, silence(0.1), spoken("stop"), silence(0.2))
-        assert shared.flush().order == ()
+def test_nothing_is_heard_apart_when_nothing_is_wanted_or_known(shared: VoskRecogniser) -> None:
+    for phrases in ((), ("grmblfx",)):
+        shared.begin(phrases)
+        assert hear(shared, silence(0.1), spoken("stop"), silence(0.2)).apart == ()
+        assert shared.flush().apart == ()
 
 
 def test_flushing_silence_or_nothing_is_nothing(recogniser: VoskRecogniser) -> None:

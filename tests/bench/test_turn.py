@@ -73,7 +73,7 @@ class Counting:
         self.asked = 0
         self.heard = 0
 
-    def begin(self, orders: Sequence[str] = ()) -> None:
+    def begin(self, apart: Sequence[str] = ()) -> None:
         self.heard = 0
 
     def accept(self, audio: Samples) -> Hypothesis:

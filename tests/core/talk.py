@@ -96,13 +96,13 @@ class Talk:
         self.feed(ev.WakeHeard(self.now, "hey_jarvis", 0.9, self.sample))
 
     def hear(
-        self, text: str, final: bool = False, confidence: float = 0.9, order: tuple[Word, ...] = ()
+        self, text: str, final: bool = False, confidence: float = 0.9, apart: tuple[Word, ...] = ()
     ) -> None:
         """The recogniser says what was said so far."""
         assert self.core.hearing is not None
         words = tuple(Word(w, confidence) for w in text.split()) if final else ()
         turn = self.core.hearing.turn
-        self.feed(ev.Transcript(self.now, turn, text, self.sample, final, words, order))
+        self.feed(ev.Transcript(self.now, turn, text, self.sample, final, words, apart))
 
     def speak(self, seconds: float) -> None:
         """The user's voice."""

@@ -9,8 +9,9 @@ from edgevoice.core.bargein import (
     Judge,
     Judgement,
     Verdict,
-    is_misheard,
     just_spoken,
+    knows_better,
+    orders,
     overlap,
 )
 from edgevoice.core.events import SoundFrame, SpokenWord, Transcript, Word
@@ -201,39 +202,50 @@ def test_the_verdict_says_what_it_looked_at(arguments, detail):
     assert judged(**arguments).detail == detail
 
 
-# -- an order heard apart -----------------------------------------------------------------
+# -- what is heard apart ------------------------------------------------------------------
 
 
-def final(text: str, confidence: float, order: str, sure: float = 1.0) -> Transcript:
-    """A last transcript, and what a decoder made of it that knows nothing but orders."""
-    words, apart = (
-        tuple(Word(word, conf) for word in said.split())
-        for said, conf in ((text, confidence), (order, sure))
-    )
-    return Transcript(0.0, 1, text, ONSET, True, words, apart)
+def heard(text: str, apart: str, sure: float = 1.0, *, final: bool = True) -> Transcript:
+    """A transcript, and what was heard by who knows nothing but short phrases."""
+    words = tuple(Word(word, sure) for word in apart.split())
+    return Transcript(0.0, 1, text, ONSET, final, (), words)
 
 
 @pytest.mark.parametrize(
-    ("heard", "misheard"),
+    ("transcript", "better"),
     [
-        (final("so", 0.9, "stop"), True),
-        (final("the nerve", 0.9, "enough"), True),
-        (final("the never never", 0.9, "enough"), False),
-        (final("", 0.0, "stop"), True),
-        (final("though on", 0.9, "hold on"), True),
-        (final("though on", 0.9, "hold wait"), False),
-        (final("so", 0.9, ""), False),
-        (final("so", 0.9, "stop", sure=0.8), True),
-        (final("so", 0.9, "stop", sure=0.79), False),
-        (final("right", 0.8, "quiet"), False),
-        (final("oh", 0.79, "no"), True),
-        (final("all right", 0.8, "wait"), False),
-        (final("all right", 0.7, "wait"), True),
+        (heard("so", "stop"), True),
+        (heard("", "stop"), True),
+        (heard("the nerve", "enough"), True),
+        (heard("the never never", "enough"), False),
+        (heard("though on", "hold on"), True),
+        (heard("though on", "hold wait"), False),
+        (heard("so", "yes stop"), False),
+        (heard("so", ""), False),
+        (heard("so", "stop", final=False), False),
+        (heard("so", "stop", 0.5), True),
+        (heard("so", "stop", 0.49), False),
+        (heard("and then them", "mm"), True),
+        (heard("and then them", "mm", final=False), True),
+        (heard("and then them", "mm", 0.49), False),
+        (heard("the as okay", "yes okay"), True),
+        (heard("the as okay then", "yes okay"), False),
+        (heard("", "yes"), True),
     ],
 )
-def test_a_short_text_that_is_no_sure_soft_ack_is_a_misheard_order(heard, misheard):
-    orders = {"stop", "enough", "hold on", "no", "wait", "quiet"}
-    assert is_misheard(heard, orders, lexicon("en")) is misheard
+def test_a_short_text_is_a_mishearing_of_the_phrase_that_was_heard_apart(transcript, better):
+    assert knows_better(transcript, orders(BargeIn(), lexicon("en")), lexicon("en")) is better
+
+
+def test_the_least_sure_word_of_a_phrase_decides():
+    doubtful = (Word("hold", 0.4), Word("on", 1.0))
+    transcript = Transcript(0.0, 1, "", ONSET, True, (), doubtful)
+    assert not knows_better(transcript, {"hold on"}, lexicon("en"))
+
+
+def test_orders_are_the_settings_or_the_languages():
+    assert orders(BargeIn(hard_words=["Hang on!"]), lexicon("en")) == {"hang on"}
+    assert "stop" in orders(BargeIn(), lexicon("en"))
 
 
 # -- what the device has said -------------------------------------------------------------

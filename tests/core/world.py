@@ -232,9 +232,9 @@ class Chaos:
         turn = self.turn if hearing is None else self.pick(*[hearing.turn] * 5, self.turn)
         text, final = self.pick(*SAID), self.pick(False, True)
         words = tuple(Word(w, self.pick(0.2, 0.9, 0.9)) for w in text.split()) if final else ()
-        alone = (Word(self.pick("stop", "no"), self.pick(0.2, 0.9)),)
-        order = self.pick((), (), (), alone) if final else ()
-        return ev.Transcript(self.at, turn, text, self.sample, final, words, order)
+        alone = (Word(self.pick("stop", "yes"), self.pick(0.2, 0.9)),)
+        apart = self.pick((), (), (), alone)
+        return ev.Transcript(self.at, turn, text, self.sample, final, words, apart)
 
     def piece(self) -> ev.PieceBuffered:
         """The next piece of its turn, placed after the one before."""

@@ -9,7 +9,7 @@ from edgevoice.stages.recognise import RecogniseStage, Sound
 class Counting:
     """Hears how many samples it got and what the first one was."""
 
-    def begin(self, orders=()):
+    def begin(self, apart=()):
         self.samples = []
 
     def accept(self, audio):
@@ -52,6 +52,52 @@ def test_a_flush_decodes_what_was_heard_before_it_and_gives_words():
     assert events[-1].final
     assert events[-1].text == "final 640"
     assert events[-1].words == (Word("final", 0.9),)
+
+
+class Apart(Counting):
+    """Says what it was asked to listen for, from the third block on."""
+
+    def begin(self, apart=()):
+        super().begin()
+        self.apart = apart
+
+    def accept(self, audio):
+        super().accept(audio)
+        late = len(self.samples) > 1000
+        return Hypothesis("", apart=tuple(Word(phrase, 1.0) for phrase in self.apart if late))
+
+    def flush(self):
+        return Hypothesis("", apart=tuple(Word(phrase, 0.9) for phrase in self.apart))
+
+
+def test_what_is_heard_apart_is_told_though_the_text_is_the_same():
+    events = []
+    recognise = RecogniseStage(events.append, Apart())
+    recognise.handle(Recognise(1, since=0, apart=("stop",)))
+    hear(recognise, 12)
+    (told,) = events
+    assert (told.text, told.apart, told.final) == ("", (Word("stop", 1.0),), False)
+
+
+def test_after_a_final_the_same_words_are_not_told_again():
+    events = []
+    recognise = RecogniseStage(events.append, Apart())
+    recognise.handle(Recognise(1, since=0, apart=("stop",)))
+    hear(recognise, 12)
+    recognise.handle(FlushRecogniser(1))
+    hear(recognise, 12, start=12)
+    assert [event.final for event in events] == [False, True]
+
+
+def test_an_heir_listens_for_the_same():
+    events = []
+    old = RecogniseStage(events.append, Apart())
+    old.handle(Recognise(1, since=0, apart=("stop",)))
+    hear(old, 12)
+    heir = RecogniseStage(events.append, Apart())
+    heir.inherit(old)
+    heir.handle(heir._inbox.popleft())
+    assert events[-1].apart == (Word("stop", 1.0),)
 
 
 def test_orders_of_another_turn_are_ignored():

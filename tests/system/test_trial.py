@@ -144,7 +144,7 @@ class Words:
     def __init__(self):
         self.heard = 0
 
-    def begin(self, orders=()):
+    def begin(self, apart=()):
         self.heard = 0
 
     def accept(self, audio):

@@ -39,6 +39,9 @@ GERMAN = Lexicon(
         prima, toll, verstehe, ich verstehe, verstanden, sicher, natürlich, echt, wirklich, wow,
         interessant, in ordnung, ach ja, eben, logisch, einverstanden
     """),
+    clear_acks=phrase_set("""
+        ja, okay, genau, stimmt, alles klar, verstehe, ach so, aha, hmm, sicher, wirklich
+    """),
     fillers=phrase_set(_FILLERS),
     hard_words=phrase_set("""
         stop, stopp, halt, warte, nein, abbrechen, ruhe, genug, moment, aufhören, hör auf, still

@@ -40,6 +40,9 @@ ENGLISH = Lexicon(
         fine, exactly, indeed, of course, makes sense, that makes sense, i understand, understood,
         true, really, oh really, wow, interesting, absolutely, definitely, fair enough, very good
     """),
+    clear_acks=phrase_set("""
+        yeah, yes, okay, all right, right, sure, i see, really, mm, hmm, uh huh
+    """),
     fillers=phrase_set(_HESITATIONS + ", like"),
     hard_words=phrase_set("stop, wait, no, cancel, quiet, enough, hold on"),
     short_answers=phrase_set("""

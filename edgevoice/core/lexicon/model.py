@@ -72,6 +72,8 @@ class Lexicon:
     language: str
     soft_acks: frozenset[str]
     """Said while listening; they ask for nothing ("yeah", "uh huh", "i see")."""
+    clear_acks: frozenset[str]
+    """Those of them that sound like no order, to be listened for apart."""
     fillers: frozenset[str]
     """Said while thinking ("um")."""
     hard_words: frozenset[str]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
-from edgevoice.core.bargein import is_misheard
+from edgevoice.core.bargein import knows_better, said
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.policy import Blocker, TurnDecision, TurnState
 from edgevoice.core.rules import speculation, steps
@@ -199,8 +199,8 @@ def frame_while_interrupted(c: Conversation, event: ev.Event) -> None:
 def _take(c: Conversation, event: ev.Event) -> Utterance:
     assert isinstance(event, ev.Transcript)
     heard = c.the_hearing
-    if is_misheard(event, heard.orders, c.lexicon):
-        event = replace(event, text=" ".join(w.text for w in event.order), words=event.order)
+    if knows_better(event, c.orders, c.lexicon):
+        event = replace(event, text=said(event.apart), words=event.apart if event.final else ())
     heard.take(_without_wake_phrase(c, event) if heard.called else event)
     return heard
 

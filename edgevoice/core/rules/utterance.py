@@ -8,12 +8,11 @@ from edgevoice.core import commands as cmd
 from edgevoice.core.conversation import Conversation
 
 
-def begin_utterance(c: Conversation, since: int, orders: Iterable[str] = ()) -> None:
-    """Recognise a new utterance from sample ``since`` on, which may be one of ``orders``."""
+def begin_utterance(c: Conversation, since: int, apart: Iterable[str] = ()) -> None:
+    """Recognise a new utterance from sample ``since`` on; listen for phrases ``apart``."""
     forget_utterance(c)
     heard = c.new_utterance(since)
-    heard.orders = frozenset(orders)
-    c.do(cmd.Recognise(heard.turn, since, tuple(sorted(heard.orders))))
+    c.do(cmd.Recognise(heard.turn, since, tuple(sorted(apart))))
 
 
 def forget_utterance(c: Conversation) -> None:
