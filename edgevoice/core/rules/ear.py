@@ -200,7 +200,7 @@ def _take(c: Conversation, event: ev.Event) -> Utterance:
     assert isinstance(event, ev.Transcript)
     heard = c.the_hearing
     if knows_better(event, c.orders, c.lexicon):
-        event = replace(event, text=said(event.apart), words=event.apart if event.final else ())
+        event = replace(event, text=said(event.apart), words=event.apart)
     heard.take(_without_wake_phrase(c, event) if heard.called else event)
     return heard
 
