@@ -34,9 +34,9 @@ _MIN_CONFIDENCE_APART = 0.5
 """Of a phrase heard apart.  Of 212 orders into the device's voice 203 have it, and none of 262
 soft-acks comes up as an order."""
 
-_MOST_WORDS_MISHEARD = {True: 2, False: 3}
-"""Words that stand for a misheard order ("the nerve", of "enough") and for soft-acks ("and then
-them", of "mm-hmm"); more are a sentence."""
+_WORDS_OF_AN_ORDER, _WORDS_OF_ACKS = 2, 3
+"""At most so many stand for an order that was misheard ("the nerve", of "enough") and for
+soft-acks ("and then them", of "mm-hmm"); more are a sentence."""
 
 _MIN_SPEECH_CONFIDENCE = 0.7
 """Mean of a final's words; those made of "uh-huh" have 0.6, of "go back" 0.8."""
@@ -241,11 +241,12 @@ def knows_better(heard: Transcript, orders: Collection[str], lexicon: Lexicon) -
     An order must be all that was said, and final: what begins like one may go on.
     """
     apart = said(heard.apart)
-    is_order = heard.final and apart in orders
-    if not is_order and (not apart or lexicon.without_acks(words(apart))):
+    if not apart or min(word.confidence for word in heard.apart) < _MIN_CONFIDENCE_APART:
         return False
-    sure = min(word.confidence for word in heard.apart) >= _MIN_CONFIDENCE_APART
-    return sure and len(words(heard.text)) <= _MOST_WORDS_MISHEARD[is_order]
+    count = len(words(heard.text))
+    if heard.final and apart in orders:
+        return count <= _WORDS_OF_AN_ORDER
+    return count <= _WORDS_OF_ACKS and not lexicon.without_acks(words(apart))
 
 
 def overlap(said: Sequence[str], spoken: Sequence[str]) -> float:
