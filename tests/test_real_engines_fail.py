@@ -34,7 +34,7 @@ def events_of(frames, dies_after=None):
     for number, frame in enumerate(frames):
         if number == dies_after:
             until(lambda: not part.stage._inbox)
-            part.stage._recogniser._recogniser = None  # the next call finds nothing there
+            part.stage._recogniser._all = None  # the next call finds nothing there
         part.stage.post(Sound(frame, (number + 1) * FRAME))
         if number == (dies_after or 0) + 10 and dies_after:
             until(lambda: any(isinstance(event, ev.Fault) for event in events))
