@@ -74,6 +74,34 @@ def test_a_frame_is_evident_over_both_thresholds(energy, vad, floor, evident):
     assert (evidence(*[(energy, vad)] * 3, floor=floor) is not None) is evident
 
 
+def test_what_may_be_left_of_the_devices_own_voice_is_no_evidence():
+    assert Evidence(BargeIn()).is_evident(SoundFrame(0.0, FRAME, FRAME, 0.1, 0.9, leak=0.09), 0.0)
+    leaking = SoundFrame(0.0, FRAME, FRAME, 0.1, 0.9, leak=0.1)
+    assert not Evidence(BargeIn()).is_evident(leaking, 0.0)
+
+
+def lengths(*frames: tuple[tuple[float, float], int]) -> int | None:
+    """What is evident after frames of so many samples."""
+    gathered = Evidence(BargeIn())
+    onset, end = None, ONSET
+    for (energy, vad), samples in frames:
+        end += samples
+        onset = gathered.update(SoundFrame(0.0, end, samples, energy, vad), 0.0)
+    return onset
+
+
+def test_half_of_it_is_too_little():
+    half = [(each, ms(10)) for each in (YES, NO, YES, NO, NO, YES)]
+    assert lengths(*half) is None
+    most = [(each, ms(10)) for each in (YES, NO, YES, NO, YES, YES)]
+    assert lengths(*most) == ONSET
+
+
+def test_a_sample_less_than_the_onset_is_too_little():
+    assert lengths((YES, 320), (YES, 320), (YES, 319)) is None
+    assert lengths((YES, 320), (YES, 320), (YES, 320)) == ONSET
+
+
 def test_after_a_reset_it_begins_again():
     gathered = Evidence(BargeIn())
     for number in range(3):
