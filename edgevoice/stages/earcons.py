@@ -1,8 +1,8 @@
 """Earcons: the device's short sounds, made of decaying sine tones.
 
-Those that come before an answer have some breath, as a flute has: noise over the whole range
-of speech, from which the echo cancellers learn the room.  Of sines alone they learn five
-frequencies of it, and the first answer leaks.
+The one at the start has some breath, as a flute has: noise over the whole range of speech,
+from which the echo cancellers learn the room.  Of sines alone they learn five frequencies of
+it, and the first answer leaks.  The one for the wake word has none: who says it goes on talking.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _PEAK = 0.12
 
 _BREATH = 0.25
 """RMS of the noise, of a tone's peak.  In 16 rooms it lowers the loudest rest of the first 1.5 s
-of an answer from 0.36 of what is evidence for a hold to 0.23 (medians), 0.4 to 0.22."""
+of an answer from 0.36 of what is evidence for a hold to 0.25 (medians)."""
 
-_BREATHY = frozenset({"ready", "wake"})
+_BREATHY = "ready"
 _SPEECH_HZ = (80.0, 7500.0)
 
 _TONES: dict[str, tuple[tuple[float, float], ...]] = {
@@ -40,7 +40,7 @@ def earcon(name: str, rate: int) -> Samples:
 
     Raises KeyError for an unknown name.
     """
-    breath = _BREATH if name in _BREATHY else 0.0
+    breath = _BREATH if name == _BREATHY else 0.0
     parts = [
         _tone(frequency, seconds, rate) + breath * _noise(seconds, rate)
         for frequency, seconds in _TONES[name]
