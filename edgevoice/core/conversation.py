@@ -292,6 +292,11 @@ class Conversation:
         return orders(self.tuning.barge_in, self.lexicon)
 
     @property
+    def short_phrases(self) -> frozenset[str]:
+        """What is listened for apart where an order may be cried."""
+        return self.orders | self.lexicon.clear_acks
+
+    @property
     def the_judge(self) -> Judge:
         """Of the hold, as long as there is one."""
         assert self.judge is not None

@@ -2,9 +2,13 @@
 
 import json
 
+import pytest
+
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
-from edgevoice.core.table import Place
+from edgevoice.core.events import Word
+from edgevoice.core.table import Cause, Place
+from tests.core.reach import talk_at
 from tests.core.talk import Talk
 
 
@@ -109,3 +113,16 @@ def test_an_engine_that_fails_before_it_is_spoken_costs_no_second_call_and_no_mo
     assert len(talk.all(cmd.Generate)) == len(talk.all(cmd.RunTool)) == 1
     talk.synthesise()
     assert talk.place is Place.PLAYING
+
+
+@pytest.mark.parametrize("place", [Place.WAITING_FOR_TASK, Place.TOOL_EXECUTING])
+def test_an_order_that_was_misheard_calls_the_tool_off(place):
+    talk = talk_at(place)
+    assert "cancel" in talk.last(cmd.Recognise).apart
+    talk.speak(0.4)
+    talk.hear("he cancel")
+    assert talk.place is place
+    talk.hear("he cancel", final=True, apart=(Word("cancel", 0.9),))
+    assert talk.place is Place.IDLE
+    assert talk.causes[-1] is Cause.USER_STOP
+    assert talk.all(cmd.CancelTool)
