@@ -190,6 +190,15 @@ class Scene:
     def wake(self):
         self.until_in(Place.LISTENING, PHRASE)
 
+    def wake_once(self):
+        """The phrase once, and again if nobody heard it: one too many would wake it later."""
+        places = self.witness.places
+        while places[-1] is not Place.LISTENING:
+            self.outside.step(PHRASE)
+            for _ in range(25):
+                if places[-1] is not Place.LISTENING:
+                    self.outside.step()
+
     def talk(self):
         self.wake()
         for _ in range(40):
@@ -363,7 +372,7 @@ def idle(scene):
 
 
 def listening(scene):
-    scene.wake()
+    scene.wake_once()
 
 
 def thinking(scene):
