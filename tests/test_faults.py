@@ -21,7 +21,7 @@ from edgevoice.runtime import stage as stage_module
 from edgevoice.runtime.supervisor import Supervisor
 from edgevoice.settings.schema import Settings, Tts
 from tests import test_app as tiny
-from tests.test_app import PHRASE, QUESTION, SILENT, VOICE
+from tests.test_app import QUESTION, SILENT, VOICE
 
 HUNG_AFTER_S = 1.0
 PARTS = ["listen", "recognise", "judge_end", "think", "speak"]
@@ -188,16 +188,7 @@ class Scene:
         self.until(lambda: len(self.witness.turns) >= turns)
 
     def wake(self):
-        self.until_in(Place.LISTENING, PHRASE)
-
-    def wake_once(self):
-        """The phrase once, and again if nobody heard it: one too many would wake it later."""
-        places = self.witness.places
-        while places[-1] is not Place.LISTENING:
-            self.outside.step(PHRASE)
-            for _ in range(25):
-                if places[-1] is not Place.LISTENING:
-                    self.outside.step()
+        self.outside.wake(lambda: self.witness.places[-1] is Place.LISTENING)
 
     def talk(self):
         self.wake()
@@ -372,7 +363,7 @@ def idle(scene):
 
 
 def listening(scene):
-    scene.wake_once()
+    scene.wake()
 
 
 def thinking(scene):
