@@ -319,6 +319,7 @@ class EdgeVoice:
             cmd.Recognise: recognise,
             cmd.FlushRecogniser: recognise,
             cmd.StopRecognising: recognise,
+            cmd.JudgeWords: lambda c: self.think.post(c),
             cmd.JudgeEnd: lambda c: self._parts.judge_end.stage.post(c),
             cmd.SetMicrophone: lambda c: capture.post(
                 MicrophoneOrder.OPEN if c.open else MicrophoneOrder.CLOSE
@@ -356,6 +357,7 @@ class EdgeVoice:
 
     def _moved(self, transition: cmd.Transition) -> None:
         self.listen.device_speaks = transition.target.state is State.SPEAKING
+        self.capture.unhurried = transition.target.state is State.IDLE
         if transition.target is Place.IDLE:
             self._at_rest.set()
         else:

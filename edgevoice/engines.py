@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edgevoice.ports import (
+    EchoCanceller,
     EndOfTurn,
     LanguageModel,
     Recogniser,
@@ -93,19 +94,18 @@ class Workshop:
 
     def echo(self) -> EchoControl:
         """Echo cancellation, or none."""
-        from edgevoice.adapters.aec import (
-            NoEchoFilter,
-            Passthrough,
-            WebRtcEchoCanceller,
-            WebRtcHighPass,
-        )
+        from edgevoice.adapters import aec
         from edgevoice.adapters.kalman import KalmanEchoFilter
 
-        audio = self._settings.audio
+        audio, high_pass = self._settings.audio, aec.WebRtcHighPass()
         if audio.echo == "none":
-            return EchoControl(Passthrough(), NoEchoFilter(), WebRtcHighPass())
-        canceller = WebRtcEchoCanceller(audio.delay_ms)
-        return EchoControl(canceller, KalmanEchoFilter(), WebRtcHighPass())
+            return EchoControl(aec.Passthrough(), aec.NoEchoFilter(), high_pass)
+        canceller: EchoCanceller
+        if audio.echo == "livekit":
+            canceller = aec.LivekitEchoCanceller(audio.delay_ms)
+        else:
+            canceller = aec.WebRtcEchoCanceller(audio.delay_ms)
+        return EchoControl(canceller, KalmanEchoFilter(), high_pass)
 
     def detector(self) -> SpeechDetector:
         """Speech detection."""

@@ -149,6 +149,9 @@ class NoModel:
     def prefill(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> None:
         """There is nothing to read ahead with; the reply tells."""
 
+    def whole(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> None:
+        """Nobody can tell."""
+
     def count_tokens(self, text: str) -> int:
         """Nobody will read it."""
         return 0

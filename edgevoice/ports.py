@@ -252,6 +252,12 @@ class LanguageModel(Protocol):
         What was read when ``cancelled`` became true is kept.
         """
 
+    def whole(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> float | None:
+        """Probability, 0 to 1, that the last of ``messages`` is whole as it stands.
+
+        None when ``cancelled`` became true, or the model cannot tell.  Reads ahead as well.
+        """
+
     def count_tokens(self, text: str) -> int:
         """Tokens of ``text`` in this model's vocabulary."""
 

@@ -82,6 +82,9 @@ class OneAnswer:
     def prefill(self, messages, cancelled):
         pass
 
+    def whole(self, messages, cancelled):
+        return None
+
 
 class Hum:
     rate = 16_000

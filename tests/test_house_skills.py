@@ -142,6 +142,9 @@ class Caller:
     def prefill(self, messages, cancelled):
         pass
 
+    def whole(self, messages, cancelled):
+        return None
+
     def reply(self, messages, cancelled):
         self.prompts.append(messages)
         results = [line for m in messages if m.role == "tool" for line in m.text.split("\n")]

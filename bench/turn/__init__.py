@@ -16,22 +16,24 @@ import numpy as np
 
 from bench.rows import Row, row
 from bench.turn import plot
-from bench.turn.house import House, Remembered, Verdicts, heed
+from bench.turn.house import House, Remembered, Verdicts, WordVerdicts, heed
 from bench.turn.material import utterances
 from bench.turn.sound import AFTER_S, Utterance
 from edgevoice.adapters.smart_turn import SmartTurn
 from edgevoice.adapters.vosk import VoskRecogniser
 from edgevoice.core.events import RATE
 from edgevoice.core.tuning import Tuning, Turn
+from edgevoice.engines import Workshop
 from edgevoice.models.catalogue import Role
 from edgevoice.models.paths import resolve
 from edgevoice.ports import Hypothesis
-from edgevoice.settings.schema import PROFILES
+from edgevoice.settings.schema import PROFILES, Settings
 
 PICTURE = Path(__file__).parents[2] / "docs" / "turn.svg"
 TIMEOUTS_MS = (300, 500, 700, 1000, 1500)
 """What others wait: pipecat and LiveKit 300 to 500, Home Assistant 700, most on a Pi 1000 on."""
 JUDGES = ("easyturn", "smart_turn", "easyturn+smart_turn")
+RULES = "easyturn, rules alone"
 BASELINE = "silence 700 ms"
 """Home Assistant's, and the nearest to what the default profile waits."""
 TARGETS = {"easyturn, default": 5.0, "easyturn, aggressive": 8.0}
@@ -89,12 +91,13 @@ def policies() -> dict[str, Turn]:
         for policy in JUDGES
         for profile, changes in (("default", {}), ("aggressive", aggressive))
     }
-    return silences | judges
+    return silences | {RULES: Turn(whole_probability=0.0)} | judges
 
 
 def measure(said: Sequence[Utterance], compared: dict[str, Turn]) -> list[Outcome]:
     """Let every policy hear everything."""
     judge = Verdicts(SmartTurn(resolve("smart-turn-v3.2", Role.END_OF_TURN)))
+    words = WordVerdicts(Workshop(Settings()).language_model())
     cuts: dict[str, list[Cut]] = {name: [] for name in compared}
     waits: dict[str, list[float]] = {name: [] for name in compared}
     for utterance in said:
@@ -102,7 +105,7 @@ def measure(said: Sequence[Utterance], compared: dict[str, Turn]) -> list[Outcom
         memory: dict[bytes, Hypothesis] = {}
         for name, turn in compared.items():
             recogniser = Remembered(_recogniser, memory)
-            decided = House(Tuning(turn=turn), recogniser, judge).hear(heeded)
+            decided = House(Tuning(turn=turn), recogniser, judge, words).hear(heeded)
             cuts[name] += cuts_of(utterance, decided)
             waits[name].append(wait_ms(utterance, decided))
     return [Outcome(name, tuple(cuts[name]), tuple(waits[name])) for name in compared]

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Any
+
+import numpy as np
+
 from edgevoice.core.events import RATE
+from edgevoice.errors import ConfigError
 from edgevoice.ports import FRAME, EchoFiltered, Samples
 
 
@@ -25,6 +31,38 @@ class WebRtcEchoCanceller:
     def process(self, near: Samples, far: Samples) -> Samples:
         """Cancel ``far`` in ``near``: `edgevoice.ports.FRAME` samples of each."""
         return self._canceller.process(near, far)
+
+
+class LivekitEchoCanceller:
+    """AEC3 as the package ``livekit`` builds it; otherwise like `WebRtcEchoCanceller`.
+
+    It keeps up with longer delays (300 ms) and with a microphone and a loudspeaker that
+    are two devices, and takes 30 MB more.
+
+    Raises `edgevoice.errors.ConfigError` when the package is not installed.
+    """
+
+    def __init__(self, delay_ms: int = 0) -> None:
+        try:
+            from livekit.rtc import AudioFrame, AudioProcessingModule
+        except ImportError as error:
+            raise ConfigError(
+                "audio.echo: livekit: its package is not installed",
+                f"run '{sys.executable} -m pip install livekit', or use webrtc",
+            ) from error
+        self._frame = AudioFrame
+        self._canceller = AudioProcessingModule(echo_cancellation=True)
+        self._canceller.set_stream_delay_ms(delay_ms)
+
+    def process(self, near: Samples, far: Samples) -> Samples:
+        """Cancel ``far`` in ``near``: `edgevoice.ports.FRAME` samples of each."""
+        self._canceller.process_reverse_stream(self._wrapped(far))
+        cancelled = self._wrapped(near)
+        self._canceller.process_stream(cancelled)
+        return np.array(cancelled.data, np.int16)
+
+    def _wrapped(self, samples: Samples) -> Any:
+        return self._frame(samples.tobytes(), RATE, 1, FRAME)
 
 
 class WebRtcHighPass:

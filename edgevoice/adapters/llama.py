@@ -13,6 +13,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from edgevoice.adapters import llama_tools
 from edgevoice.core.commands import Message
 from edgevoice.errors import EngineError, ModelError
@@ -60,6 +62,7 @@ class LlamaModel:
         self._llama.set_seed(seed)  # the constructor takes 0 for "any"
         self._api = _library().api
         self._vocabulary = self._api.llama_model_get_vocab(self._llama.model)
+        self._endings = self._tokens_that_end()
         self._format = self._chat_formatter(model)
         self._max_tokens = max_tokens
         self._sampling = {"temp": temperature, "repeat_penalty": repeat_penalty}
@@ -120,6 +123,27 @@ class LlamaModel:
                     return
                 next(self._tokens(prompt[:end], lambda: False), None)
 
+    def whole(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> float | None:
+        """Probability that the last of ``messages`` is whole as it stands.
+
+        It is what the model gives, as the next token, to whatever ends a sentence or a
+        message.  None when ``cancelled`` became true, or the chat template changes the text.
+        """
+        text = messages[-1].text
+        before, found, _ = self._rendered(messages, answer=False).rpartition(text)
+        if not found:
+            return None
+        read = next(self._tokens(self._tokenised(before + text), cancelled), None)
+        return None if read is None else self._probability_of(self._endings)
+
+    def _probability_of(self, tokens: list[int]) -> float:
+        """That the next token is one of ``tokens``."""
+        size = self._llama.n_vocab()
+        logits = self._api.llama_get_logits_ith(self._llama.ctx, -1)
+        scores = np.ctypeslib.as_array(logits, (size,)).astype(np.float64)
+        shares = np.exp(scores - scores.max())
+        return float(shares[tokens].sum() / shares.sum())
+
     def _cached(self, prompt: list[int]) -> int:
         """How many tokens of ``prompt`` lie in the KV cache."""
         cached = self._llama.input_ids[: self._llama.n_tokens].tolist()
@@ -155,17 +179,20 @@ class LlamaModel:
         return str(self._api.llama_vocab_get_text(self._vocabulary, token).decode())
 
     def _prompt(self, messages: Sequence[Message], *, answer: bool) -> list[int]:
+        return self._tokenised(self._rendered(messages, answer=answer))
+
+    def _rendered(self, messages: Sequence[Message], *, answer: bool) -> str:
         self._format.add_generation_prompt = answer
         if self._offers:
             messages = llama_tools.with_tools(messages, self._offers)
         chat = [{"role": message.role, "content": message.text} for message in messages]
         try:
-            prompt = self._format(messages=chat)
+            return str(self._format(messages=chat).prompt)
         except Exception as error:  # a template may raise anything
             raise EngineError(f"the language model's chat template failed ({error})") from error
-        tokens: list[int] = self._llama.tokenize(
-            prompt.prompt.encode(), add_bos=not prompt.added_special, special=True
-        )
+
+    def _tokenised(self, prompt: str) -> list[int]:
+        tokens: list[int] = self._llama.tokenize(prompt.encode(), add_bos=False, special=True)
         if len(tokens) >= self.context_tokens:
             raise EngineError(
                 f"a conversation of {len(tokens)} tokens does not fit the language model's "
@@ -232,6 +259,15 @@ class LlamaModel:
         for token in tokens:
             if piece := decoder.decode(self._llama.detokenize([token])):
                 yield piece
+
+    def _tokens_that_end(self) -> list[int]:
+        """A sentence or a message: ".", "?", "!" with what may stick to them, and end markers."""
+        text = self._api.llama_vocab_get_text
+        return [
+            token
+            for token in range(self._llama.n_vocab())
+            if text(self._vocabulary, token)[:1] in (b".", b"?", b"!") or self._ends(token)
+        ]
 
     def _ends(self, token: int) -> bool:
         return bool(self._api.llama_vocab_is_eog(self._vocabulary, token))

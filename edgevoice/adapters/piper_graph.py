@@ -128,7 +128,7 @@ def _write(voice: Path, parts: Parts) -> None:
 
 def _load(voice: Path) -> Any:
     import onnx
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+    from google.protobuf.message import DecodeError
 
     try:
         return onnx.load(voice)

@@ -60,6 +60,14 @@ class JudgeEnd(TurnCommand):
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeWords(TurnCommand):
+    """Tell by its words whether the last message, heard up to sample ``until``, is whole."""
+
+    until: int
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StopRecognising(TurnCommand):
     """The utterance is over or was none: forget it."""
 

@@ -39,7 +39,7 @@ from edgevoice.core.turn import Answer, Kind, Ring, Utterance
 KEPT_TRANSITIONS = 20
 """How many transitions are remembered for the owner (CON-003)."""
 
-_OF_THE_EAR = (ev.Transcript, ev.TurnVerdict)
+_OF_THE_EAR = (ev.Transcript, ev.TurnVerdict, ev.WordsVerdict)
 _OF_THE_PLAYER = (ev.PlaybackStarted, ev.PlaybackHeld, ev.PlaybackDropped, ev.PlaybackDone)
 _AS_IT_IS = (Place.RECOVERING, Place.FAULTED, Place.TERMINATING)
 _NO_CONVERSATION = (Place.PREPARING, Place.IDLE, Place.SUSPENDED, *_AS_IT_IS)
@@ -311,6 +311,7 @@ class Conversation:
             heard.changed_at,
             heard.tracker.stability(self.heard_until),
             heard.finished,
+            heard.whole,
         )
 
     def clock_of(self, sample: int) -> float:

@@ -16,6 +16,7 @@ less and are what EasyTurn is measured against.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -43,6 +44,15 @@ __all__ = [
 
 SHORT_UTTERANCE = 20
 """Characters below which an utterance waits ``min_silence_short_utterance_ms``."""
+
+_HARDLY = 4.5
+"""At so many times less than ``whole_probability`` the words are held to be unfinished.
+
+Measured on 131 ends and 195 pauses of `bench.turn`: SmolLM2 135M gives an end more than 0.22 in
+57 % and less than 0.05 in 12 %, a pause in mid-sentence in 4 and 77 %; area under the curve 0.91.
+"""
+
+_NEVER = 1e-9
 
 
 class Hysteresis:
@@ -116,8 +126,10 @@ class EasyTurn(_Listening):
     """The default: silence, confidence, stability and completeness together.
 
     Whether what was said is complete its ``words`` tell, or its ``sound``, or both; then
-    either doubt is enough for the long wait.  The sound is not asked about a short answer
-    or a soft-ack: "yes" and "uh-huh" always sound complete.
+    either doubt is enough for the long wait.  The words are judged by rules and by the
+    language model, whose doubt has degrees: the greater it is, the longer the wait.  Neither
+    the model nor the sound is asked about a short answer or a soft-ack: "yes" and "uh-huh"
+    always sound complete.
     """
 
     def __init__(
@@ -135,8 +147,9 @@ class EasyTurn(_Listening):
         self._barge_in = barge_in
         self._hysteresis = Hysteresis(turn.hysteresis_window_ms)
         self._text = ""
-        self._is_open = self._promises_more = self._is_enough = False
+        self._promises_more = self._is_enough = False
         self._is_answer = True
+        self._doubt: float | None = None
 
     def reset(self, at: int) -> None:
         """A new utterance begins at sample ``at``."""
@@ -147,7 +160,7 @@ class EasyTurn(_Listening):
         """Take a frame; ``noise`` is the noise floor, RMS of full scale."""
         silence_ms = self._hear(frame, noise)
         self._read(heard.text)
-        self._is_open = self._promises_more or self._sounds_open(heard.finished)
+        self._doubt = self._weigh(heard)
         if self._hysteresis.state is TurnState.HOLD:
             blocker = self._missing(heard, silence_ms, frame.end)
             desired = TurnState.HOLD if blocker else TurnState.SPEAK
@@ -175,6 +188,15 @@ class EasyTurn(_Listening):
             long_enough = len(text) >= self._turn.min_text_length
             self._is_enough = text != "" and (long_enough or short_answer)
 
+    def _weigh(self, heard: Linguistic) -> float | None:
+        """How much speaks against a whole utterance, 0 to 1; None when nobody knows."""
+        if self._promises_more or self._sounds_open(heard.finished):
+            return 1.0
+        if heard.whole is None or self._is_answer or not self._by_words:
+            return None
+        shortfall = max(self._turn.whole_probability, _NEVER) / max(heard.whole, _NEVER)
+        return min(1.0, max(0.0, math.log(shortfall) / math.log(_HARDLY)))
+
     def _sounds_open(self, finished: float | None) -> bool:
         """Whether the sound says that more will come; what is not known says nothing."""
         if finished is None or self._is_answer or not self._by_sound:
@@ -187,7 +209,7 @@ class EasyTurn(_Listening):
         if self.speaking:
             return Blocker.SPEAKING
         if silence_ms < self._patience_ms():
-            return Blocker.INCOMPLETE if self._is_open else Blocker.SILENCE
+            return Blocker.INCOMPLETE if self._doubt == 1.0 else Blocker.SILENCE
         if not self._is_enough:
             return Blocker.TEXT_LENGTH
         if heard.certainty < turn.min_confidence_to_speak:
@@ -203,9 +225,11 @@ class EasyTurn(_Listening):
         turn = self._turn
         short = len(self._text) < SHORT_UTTERANCE
         wait = turn.min_silence_short_utterance_ms if short else turn.min_silence_to_speak_ms
+        if self._doubt == 0.0:
+            wait = min(wait, turn.min_silence_whole_ms)
         if turn.hysteresis_overlaps_silence:
             wait -= turn.hysteresis_window_ms
-        return max(wait, turn.incomplete_extra_ms) if self._is_open else wait
+        return wait + round((self._doubt or 0.0) * max(0, turn.incomplete_extra_ms - wait))
 
     def _interrupts(self, frame: SoundFrame, noise: float) -> bool:
         """Whether the user takes the turn back."""

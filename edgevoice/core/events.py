@@ -253,6 +253,17 @@ class TurnVerdict(TurnEvent):
     until: int
 
 
+@dataclass(frozen=True, slots=True)
+class WordsVerdict(TurnEvent):
+    """By the words up to sample ``until`` the utterance is whole, with this probability.
+
+    It is the language model's: as an ending of that sentence, among all that may come next.
+    """
+
+    probability: float
+    until: int
+
+
 # -- the mind --------------------------------------------------------------
 
 

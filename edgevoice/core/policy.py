@@ -44,6 +44,8 @@ class Linguistic:
     stability: float
     finished: float | None = None
     """Probability by the sound of the present pause that it is whole; None: nobody has said."""
+    whole: float | None = None
+    """The same by its words, as the language model sees them."""
 
     @property
     def certainty(self) -> float:

@@ -361,7 +361,13 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.Tick: _row("listening_tick", *_ANSWERED),
         },
     },
-    _rows((P.LISTENING, *_WAITING, P.HELD, P.INTERRUPTED), {ev.TurnVerdict: _row("turn_verdict")}),
+    _rows(
+        (P.LISTENING, *_WAITING, P.HELD, P.INTERRUPTED),
+        {
+            ev.TurnVerdict: _row("turn_verdict"),
+            ev.WordsVerdict: _row("words_verdict"),
+        },
+    ),
     # -- thinking -----------------------------------------------------------
     _rows(
         _WAITING,
@@ -463,6 +469,7 @@ TABLE: dict[Place, _Rows] = _joined(
             ev.WakeHeard: _IGNORED,
             ev.Transcript: _IGNORED,
             ev.TurnVerdict: _IGNORED,
+            ev.WordsVerdict: _IGNORED,
             ev.PlaybackDone: _row("spoken_while_away"),
             ev.Say: _row("queue_announcement"),
             ev.Rings: _row("rings"),

@@ -49,6 +49,13 @@ class Turn:
     min_silence_short_utterance_ms: int = knob(
         500, "The same for an utterance of fewer than 20 characters.", unit="ms", ge=50, le=5000
     )
+    min_silence_whole_ms: int = knob(
+        500,
+        "The same for an utterance that the language model holds to be whole, where it is less.",
+        unit="ms",
+        ge=50,
+        le=5000,
+    )
     min_text_length: int = knob(
         5,
         "Fewer characters than this are no turn, unless they are a complete short answer "
@@ -79,6 +86,13 @@ class Turn:
         unit="ms",
         ge=0,
         le=10000,
+    )
+    whole_probability: float = knob(
+        0.2,
+        "Probability from which the language model is believed that your words are a whole "
+        "utterance; the lower it is, the more of incomplete_extra_ms is waited. 0 asks no model.",
+        ge=0,
+        le=1,
     )
     finished_probability: float = knob(
         0.5,
@@ -138,6 +152,11 @@ class Turn:
         ge=0,
         le=2000,
     )
+
+    @property
+    def judges_words(self) -> bool:
+        """Whether the language model is asked if the words are a whole utterance."""
+        return "easyturn" in self.policy and self.whole_probability > 0
 
     @property
     def judges_sound(self) -> bool:

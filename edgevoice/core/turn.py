@@ -28,6 +28,8 @@ class Utterance:
     """The newest transcript is the answer to that, and nothing was said since."""
     finished: float | None = None
     """Probability by the sound of the present pause that the user has finished."""
+    whole: float | None = None
+    """The same by the words of the newest transcript, if it is final and was judged."""
     by_button: bool = False
     """The button is held: its release is the end of the turn."""
     released: bool = False
@@ -58,6 +60,7 @@ class Utterance:
         A final text changes no more, so it does not count as having changed just now.
         """
         self.heard_until = transcript.until
+        self.whole = None
         self.settled = _unchanged(self.text, transcript.text, transcript.final)
         if transcript.text != self.text:
             self.text = transcript.text

@@ -81,9 +81,10 @@ class Audio:
     )
     echo: str = knob(
         "webrtc",
-        "Echo cancellation: webrtc (AEC3, in-process), or none when headphones or the sound "
-        "card take care of it.",
-        choices=("webrtc", "none"),
+        "Echo cancellation: webrtc (AEC3, in-process); livekit (another build of it, to try where "
+        "a microphone and a loudspeaker that are two devices leave an echo; "
+        "'pip install livekit' first); none when headphones or the sound card take care of it.",
+        choices=("webrtc", "livekit", "none"),
     )
     delay_ms: int = knob(
         0,
@@ -352,6 +353,7 @@ PROFILES: Mapping[str, Mapping[str, bool | int | float]] = MappingProxyType(
         "aggressive": {
             "turn.min_silence_to_speak_ms": 300,
             "turn.min_silence_short_utterance_ms": 300,
+            "turn.min_silence_whole_ms": 200,
             "turn.hysteresis_window_ms": 150,
             "turn.hysteresis_overlaps_silence": True,
             "turn.flush_after_ms": 100,

@@ -14,8 +14,8 @@ import threading
 import time
 from collections.abc import Callable
 
-from edgevoice.core.commands import Generate, Prefill
-from edgevoice.core.events import FaultKind, ReplyDone, Token, ToolCalled
+from edgevoice.core.commands import Generate, JudgeWords, Prefill
+from edgevoice.core.events import FaultKind, ReplyDone, Token, ToolCalled, WordsVerdict
 from edgevoice.ports import Call, LanguageModel
 from edgevoice.runtime.stage import Post, TurnStage
 
@@ -23,8 +23,11 @@ _STEP_BACK = 5
 """Steps of niceness: a third of the processor time when another thread wants the same core."""
 
 
-class Think(TurnStage[Generate | Prefill]):
-    """Answers prompts, one after the other, and reads them ahead."""
+Order = Generate | Prefill | JudgeWords
+
+
+class Think(TurnStage[Order]):
+    """Answers prompts, one after the other, reads them ahead, and tells whether they are whole."""
 
     fault_kind = FaultKind.LLM
 
@@ -38,22 +41,31 @@ class Think(TurnStage[Generate | Prefill]):
         niceness = os.getpriority(os.PRIO_PROCESS, thread)
         os.setpriority(os.PRIO_PROCESS, thread, min(19, niceness + _STEP_BACK))
 
-    def handle(self, message: Generate | Prefill) -> None:
+    def handle(self, message: Order) -> None:
         """A prompt, or a look at one that is still growing: the next look will do as well.
 
         What is read ahead is of use to any later prompt, so no turn calls it off.
         """
         if isinstance(message, Generate):
             super().handle(message)
+            return
+        self._turn = message.turn
+        if isinstance(message, JudgeWords):
+            self._judge(message)
         elif not self._inbox:
-            self._turn = message.turn
             self._model.prefill(message.messages, self._has_better_to_do)
+
+    def _judge(self, words: JudgeWords) -> None:
+        """What waits behind it is mostly the answer to the same words, which is sooner for it."""
+        whole = self._model.whole(words.messages, lambda: self.stopping)
+        if whole is not None:
+            self.emit(WordsVerdict(time.monotonic(), words.turn, whole, words.until))
 
     def _has_better_to_do(self) -> bool:
         self.beat = time.monotonic()
         return self.stopping or bool(self._inbox)
 
-    def work(self, message: Generate | Prefill, cancelled: Callable[[], bool]) -> None:
+    def work(self, message: Order, cancelled: Callable[[], bool]) -> None:
         """Answer one prompt."""
         assert isinstance(message, Generate)
         self._answer(message, cancelled)

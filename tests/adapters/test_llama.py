@@ -125,6 +125,51 @@ def test_cancelled_between_tokens_it_stops_at_the_next(
     assert answer(llm, SEA) == expected[SEA[-1].text]
 
 
+@pytest.mark.parametrize(
+    ("words", "more"),
+    [
+        ("what time is", "it"),
+        ("set a timer for", "ten minutes"),
+        ("what is the capital of", "france"),
+        ("remind me to", "call my mother on sunday"),
+        ("wake me up at half past", "six in the morning"),
+    ],
+)
+def test_words_that_are_whole_are_told_from_those_that_are_not(
+    llm: LlamaModel, words: str, more: str
+) -> None:
+    unfinished = llm.whole([SYSTEM, Message("user", words)], never)
+    whole = llm.whole([SYSTEM, Message("user", f"{words} {more}")], never)
+    assert unfinished is not None
+    assert whole is not None
+    assert 0 <= unfinished < 0.1 < whole <= 1
+
+
+def test_what_was_judged_is_read_and_answered_as_ever(
+    llm: LlamaModel, expected: dict[str, str]
+) -> None:
+    answer(llm, FRANCE)
+    llm.whole(SEA, never)
+    with steps(llm) as evaluated:
+        assert answer(llm, SEA) == expected[SEA[-1].text]
+    assert evaluated[0] < 10
+
+
+@pytest.mark.parametrize("polls", [0, 1, 300])
+def test_a_verdict_that_was_called_off_is_none_and_spoils_nothing(
+    llm: LlamaModel, expected: dict[str, str], polls: int
+) -> None:
+    assert llm.whole(LONG, after(polls)) is None
+    assert answer(llm, SEA) == expected[SEA[-1].text]
+
+
+def test_of_words_that_the_template_changes_nothing_is_known(
+    llm: LlamaModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(llm, "_rendered", lambda messages, answer: "something else")
+    assert llm.whole(SEA, never) is None
+
+
 @pytest.mark.parametrize("polls", [0, 1, 300, 700, 1500])
 def test_cancelled_inside_the_prompt_it_says_nothing_and_spoils_nothing(
     llm: LlamaModel, expected: dict[str, str], polls: int

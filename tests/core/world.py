@@ -83,6 +83,7 @@ EVENTS: dict[type[ev.Event], Make] = {
     ev.WakeHeard: lambda w: ev.WakeHeard(w.at, "hey_jarvis", 0.9, w.sample),
     ev.Transcript: lambda w: w.transcript(),
     ev.TurnVerdict: lambda w: ev.TurnVerdict(w.at, w.turn, w.pick(0.1, 0.9), w.sample),
+    ev.WordsVerdict: lambda w: ev.WordsVerdict(w.at, w.turn, w.pick(0.0, 0.1, 0.9), w.sample),
     ev.Token: lambda w: ev.Token(w.at, w.turn, w.pick("The sea ", "is deep. ", "And, ", "👍 ")),
     ev.ReplyDone: lambda w: ev.ReplyDone(w.at, w.turn, w.pick("stop", "length")),
     ev.ToolCalled: lambda w: ev.ToolCalled(

@@ -3,8 +3,8 @@
 import os
 import threading
 
-from edgevoice.core.commands import Generate, Message, Prefill
-from edgevoice.core.events import Fault, FaultKind, ReplyDone, Token
+from edgevoice.core.commands import Generate, JudgeWords, Message, Prefill
+from edgevoice.core.events import Fault, FaultKind, ReplyDone, Token, WordsVerdict
 from edgevoice.errors import EngineError
 from edgevoice.ports import Call
 from edgevoice.stages.think import Think
@@ -174,6 +174,23 @@ def test_reading_ahead_gives_way_to_a_prompt_and_to_no_cancellation():
     think, _ = stage(Reader("word"))
     think.handle(Prefill(7, QUESTION))
     assert seen == [False, True]
+
+
+def test_whether_words_are_whole_is_told_before_the_answer_to_them():
+    class Doubtful(Scripted):
+        def whole(self, messages, cancelled):
+            return 0.25 if messages == QUESTION else None
+
+    think, events = stage(Doubtful("word"))
+    think.post(JudgeWords(7, 640, QUESTION))
+    think.post(JudgeWords(7, 960, (Message("user", "nobody knows"),)))
+    think.post(Generate(8, QUESTION))
+    think.start()
+    assert think.stop()
+    verdict, *answer = events
+    assert isinstance(verdict, WordsVerdict)
+    assert (verdict.turn, verdict.until, verdict.probability) == (7, 640, 0.25)
+    assert [type(event) for event in answer] == [Token, ReplyDone]
 
 
 def test_it_thinks_behind_those_who_listen():

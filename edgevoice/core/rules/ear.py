@@ -268,6 +268,14 @@ def turn_verdict(c: Conversation, event: ev.Event) -> None:
         c.the_hearing.finished = event.probability
 
 
+def words_verdict(c: Conversation, event: ev.Event) -> None:
+    """Whether the words are whole, unless there are others by now."""
+    assert isinstance(event, ev.WordsVerdict)
+    heard = c.the_hearing
+    if heard.final and heard.heard_until == event.until:
+        heard.whole = event.probability
+
+
 # -- the wake word ----------------------------------------------------------------
 
 

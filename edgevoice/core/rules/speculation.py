@@ -21,7 +21,7 @@ from edgevoice.core.rules import steps
 from edgevoice.core.rules.mind import nothing_to_say
 from edgevoice.core.rules.ringing import is_ringing
 from edgevoice.core.rules.tools import tool_called
-from edgevoice.core.rules.utterance import drop_draft, read_ahead
+from edgevoice.core.rules.utterance import drop_draft, judge_words, read_ahead
 from edgevoice.core.table import Cause
 from edgevoice.core.turn import Answer, Utterance
 
@@ -34,6 +34,7 @@ def follow(c: Conversation, heard: Utterance) -> None:
     if c.draft is not None and c.draft.heard != heard.text:
         drop_draft(c)
     if heard.final and not promises_more(heard.text, c.lexicon):
+        judge_words(c, heard)
         consider(c, heard)
     if heard.settled and not heard.read.startswith(heard.settled):
         heard.read = heard.settled

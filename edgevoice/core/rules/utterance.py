@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from edgevoice.core import commands as cmd
 from edgevoice.core.conversation import Conversation
+from edgevoice.core.turn import Utterance
 
 
 def begin_utterance(c: Conversation, since: int, apart: Iterable[str] = ()) -> None:
@@ -40,7 +41,19 @@ def read_ahead(c: Conversation, text: str = "") -> None:
 
     Not while an answer is made: what it becomes is not known yet.
     """
-    quiet = c.answer is None and c.draft is None and c.closing is None
-    if c.tuning.speculation.read_ahead and quiet:
+    if c.tuning.speculation.read_ahead and _is_quiet(c):
         turn = c.turn if c.hearing is None else c.hearing.turn
         c.do(cmd.Prefill(turn, c.history.messages(text, anew=True)))
+
+
+def judge_words(c: Conversation, heard: Utterance) -> None:
+    """Ask the model whether the words are a whole utterance."""
+    asks = c.tuning.turn.judges_words and not heard.by_button
+    if asks and heard.text and _is_quiet(c):
+        messages = c.history.messages(heard.text, anew=True)
+        c.do(cmd.JudgeWords(heard.turn, heard.heard_until, messages))
+
+
+def _is_quiet(c: Conversation) -> bool:
+    """Whether it is known what the conversation is so far."""
+    return c.answer is None and c.draft is None and c.closing is None

@@ -1,0 +1,159 @@
+"""Whether the words are a whole utterance, as the language model sees them."""
+
+from __future__ import annotations
+
+import pytest
+
+from edgevoice.core import commands as cmd
+from edgevoice.core import events as ev
+from edgevoice.core.policy import Blocker
+from edgevoice.core.table import Place
+from edgevoice.core.tuning import Turn
+from tests.core.ear import SPEECH, Ear
+from tests.core.talk import Talk
+
+WORDS = "set a timer for ten minutes"
+
+
+def wait_after(text: str = WORDS, whole: float | None = None, **turn: object) -> float | None:
+    ear = Ear(Turn(**turn))  # type: ignore[arg-type]
+    ear.listen(1000, **SPEECH)
+    ear.hears(text, whole=whole)
+    return ear.until_speak()
+
+
+@pytest.mark.parametrize(
+    ("whole", "expected_ms"),
+    [(None, 600), (1.0, 600), (0.2, 600), (0.2 / 4.5**0.5, 1150), (0.2 / 4.5, 1700), (0.0, 1700)],
+)
+def test_the_less_it_seems_whole_the_longer_it_waits(
+    whole: float | None, expected_ms: float
+) -> None:
+    assert wait_after(whole=whole) == pytest.approx(expected_ms, abs=15)
+
+
+def test_what_is_doubtful_is_no_reason_to_wait_less() -> None:
+    assert wait_after(whole=0.0, incomplete_extra_ms=100) == wait_after()
+
+
+def test_what_is_surely_whole_may_wait_less() -> None:
+    sooner = {"min_silence_whole_ms": 250}
+    assert wait_after(whole=0.5, **sooner) == pytest.approx(450, abs=15)
+    assert wait_after(whole=0.19, **sooner) > 600
+    assert wait_after(whole=None, **sooner) == pytest.approx(600, abs=15)
+    assert wait_after("set a timer for", 0.9, **sooner) == pytest.approx(1700, abs=15)
+
+
+def test_and_never_more() -> None:
+    assert wait_after(whole=0.5, min_silence_whole_ms=900) == wait_after()
+
+
+@pytest.mark.parametrize("text", ["yes", "okay", "uh huh sure", "forty two"])
+def test_nobody_doubts_a_short_answer(text: str) -> None:
+    assert wait_after(text, 0.0) == wait_after(text, None)
+    assert wait_after(text, 1.0, min_silence_whole_ms=100) == wait_after(text, None)
+
+
+def test_a_policy_that_goes_by_the_sound_does_not_go_by_the_words() -> None:
+    assert wait_after(whole=0.0, policy="smart_turn") == wait_after(policy="smart_turn")
+
+
+def test_it_says_what_it_waits_for() -> None:
+    ear = Ear()
+    ear.listen(1000, **SPEECH)
+    for whole, blocker in ((0.0, Blocker.INCOMPLETE), (0.15, Blocker.SILENCE)):
+        ear.hears(WORDS, whole=whole)
+        assert ear.listen(100, 0.001, 0.02).blocked_by is blocker
+
+
+def talk(**turn: object) -> Talk:
+    talk = Talk(turn=Turn(**turn))  # type: ignore[arg-type]
+    talk.wake()
+    talk.speak(1.0)
+    talk.hear(WORDS)
+    talk.wait(0.26)
+    talk.hear(WORDS, final=True)
+    return talk
+
+
+def verdict(talk: Talk, probability: float, until: int | None = None) -> None:
+    heard = talk.core.hearing
+    assert heard is not None
+    until = heard.heard_until if until is None else until
+    talk.feed(ev.WordsVerdict(talk.now, heard.turn, probability, until))
+
+
+def test_the_model_is_asked_before_it_begins_to_answer() -> None:
+    asked = talk()
+    order = asked.last(cmd.JudgeWords)
+    heard = asked.core.hearing
+    assert heard is not None
+    assert (order.turn, order.until) == (heard.turn, heard.heard_until)
+    assert order.messages == asked.last(cmd.Generate).messages
+    kinds = [type(command) for command in asked.done]
+    assert kinds.index(cmd.JudgeWords) < kinds.index(cmd.Generate)
+    assert len(asked.all(cmd.JudgeWords)) == 1
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        {"whole_probability": 0.0},
+        {"policy": "smart_turn"},
+        {"policy": "silence"},
+        {"policy": "manual"},
+    ],
+)
+def test_the_model_is_not_asked_in_vain(turn: dict[str, object]) -> None:
+    assert talk(**turn).all(cmd.JudgeWords) == []
+
+
+def test_what_is_open_by_the_rules_needs_no_model() -> None:
+    open_words = Talk(turn=Turn())
+    open_words.wake()
+    open_words.speak(1.0)
+    open_words.hear("set a timer for", final=True)
+    assert open_words.all(cmd.JudgeWords) == []
+
+
+def test_while_the_button_is_held_nothing_is_judged() -> None:
+    held = Talk(turn=Turn())
+    held.press()
+    held.speak(1.0)
+    held.hear(WORDS, final=True)
+    assert held.all(cmd.JudgeWords) == []
+
+
+def test_a_doubtful_verdict_waits_and_a_good_one_does_not() -> None:
+    for probability, place in ((0.01, Place.LISTENING), (0.9, Place.WAITING_FOR_LLM)):
+        asked = talk()
+        verdict(asked, probability)
+        asked.wait(0.6)
+        assert asked.place is place
+
+
+def test_a_verdict_on_other_words_counts_for_nothing() -> None:
+    asked = talk()
+    judged = asked.last(cmd.JudgeWords).until
+    asked.speak(0.5)
+    asked.hear(f"{WORDS} and")
+    verdict(asked, 0.9, judged)
+    assert asked.core.linguistic().whole is None
+    asked.wait(0.3)
+    asked.hear(f"{WORDS} and go", final=True)
+    verdict(asked, 0.9, judged)
+    assert asked.core.linguistic().whole is None
+    verdict(asked, 0.9)
+    assert asked.core.linguistic().whole == 0.9
+    asked.speak(0.5)
+    asked.hear(f"{WORDS} and go home")
+    assert asked.core.linguistic().whole is None
+
+
+def test_a_verdict_of_a_turn_that_is_over_is_stale() -> None:
+    asked = talk()
+    turn = asked.last(cmd.JudgeWords).turn
+    asked.feed(ev.EndConversation(asked.now))
+    stale = asked.core.stale
+    asked.feed(ev.WordsVerdict(asked.now, turn, 0.9, asked.sample))
+    assert asked.core.stale == stale + 1
