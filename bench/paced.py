@@ -147,6 +147,8 @@ class PacedDevice(Device):
                 self._ear.give(self._recognise(command))
             case cmd.Prefill():
                 self._mind.give(self._read(command))
+            case cmd.JudgeWords():
+                self._mind.give(self._judge(command))
             case cmd.Generate():
                 self._mind.give(self._reply(command))
             case cmd.Synthesise():
@@ -171,6 +173,11 @@ class PacedDevice(Device):
         if not self._mind.has_more:
             self.model.prefill(order.messages, lambda: False)
         yield lambda: None
+
+    def _judge(self, order: cmd.JudgeWords) -> Portions:
+        whole = self.model.whole(order.messages, lambda: False)
+        if whole is not None:
+            yield lambda: self._post(ev.WordsVerdict(self.now, order.turn, whole, order.until))
 
     def _reply(self, order: cmd.Generate) -> Portions:
         def hushed() -> bool:

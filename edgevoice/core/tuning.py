@@ -88,9 +88,10 @@ class Turn:
         le=10000,
     )
     whole_probability: float = knob(
-        0.2,
+        0.03,
         "Probability from which the language model is believed that your words are a whole "
-        "utterance; the lower it is, the more of incomplete_extra_ms is waited. 0 asks no model.",
+        "utterance; the lower it is, the more of incomplete_extra_ms is waited. With 0.2 it cuts "
+        "off less and waits more; 0 asks no model.",
         ge=0,
         le=1,
     )

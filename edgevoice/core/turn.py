@@ -29,7 +29,9 @@ class Utterance:
     finished: float | None = None
     """Probability by the sound of the present pause that the user has finished."""
     whole: float | None = None
-    """The same by the words of the newest transcript, if it is final and was judged."""
+    """The same by the words, once the language model has judged them."""
+    judged_until: int | None = None
+    """What of it the model was asked about; None for words that it was not asked about."""
     by_button: bool = False
     """The button is held: its release is the end of the turn."""
     released: bool = False
@@ -60,11 +62,11 @@ class Utterance:
         A final text changes no more, so it does not count as having changed just now.
         """
         self.heard_until = transcript.until
-        self.whole = None
         self.settled = _unchanged(self.text, transcript.text, transcript.final)
         if transcript.text != self.text:
             self.text = transcript.text
             self.words = ()
+            self.whole = self.judged_until = None
             if not transcript.final:
                 self.changed_at = transcript.until
         if transcript.final:

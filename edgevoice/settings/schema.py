@@ -357,6 +357,7 @@ PROFILES: Mapping[str, Mapping[str, bool | int | float]] = MappingProxyType(
             "turn.hysteresis_window_ms": 150,
             "turn.hysteresis_overlaps_silence": True,
             "turn.flush_after_ms": 100,
+            "turn.vad_threshold_silent": 0.5,
         },
     }
 )

@@ -272,7 +272,7 @@ def words_verdict(c: Conversation, event: ev.Event) -> None:
     """Whether the words are whole, unless there are others by now."""
     assert isinstance(event, ev.WordsVerdict)
     heard = c.the_hearing
-    if heard.final and heard.heard_until == event.until:
+    if heard.judged_until == event.until:
         heard.whole = event.probability
 
 

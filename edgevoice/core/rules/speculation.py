@@ -33,9 +33,10 @@ def follow(c: Conversation, heard: Utterance) -> None:
     """
     if c.draft is not None and c.draft.heard != heard.text:
         drop_draft(c)
-    if heard.final and not promises_more(heard.text, c.lexicon):
+    if heard.final:
         judge_words(c, heard)
-        consider(c, heard)
+        if not promises_more(heard.text, c.lexicon):
+            consider(c, heard)
     if heard.settled and not heard.read.startswith(heard.settled):
         heard.read = heard.settled
         read_ahead(c, heard.settled)
