@@ -2,8 +2,9 @@
 
 import pytest
 
+from edgevoice.adapters import aec
 from edgevoice.engines import TRUSTED_BYTES, Workshop
-from edgevoice.settings.schema import Llm, Settings
+from edgevoice.settings.schema import Audio, Llm, Settings
 
 
 @pytest.mark.parametrize(
@@ -24,3 +25,16 @@ def test_a_small_model_is_not_trusted_with_tools_unless_the_owner_says_so(
         file.truncate(max(4, size))
     settings = Settings(llm=Llm(model=str(path), tools=tools))
     assert Workshop(settings).model_uses_tools is used
+
+
+@pytest.mark.parametrize(
+    ("echo", "canceller"),
+    [
+        ("webrtc", aec.WebRtcEchoCanceller),
+        ("livekit", aec.LivekitEchoCanceller),
+        ("none", aec.Passthrough),
+    ],
+)
+def test_the_echo_canceller_is_the_one_that_was_asked_for(echo, canceller):
+    control = Workshop(Settings(audio=Audio(echo=echo))).echo()
+    assert type(control._canceller) is canceller

@@ -59,6 +59,26 @@ def test_a_word_stops_it_at_once(said):
     assert alarms(talk) == before
 
 
+def test_stop_is_listened_for_apart_whenever_it_rings():
+    talk = ringing()
+    assert "stop" in talk.last(cmd.Recognise).apart
+    talk.ask("did you hear that in the kitchen")
+    assert "stop" in talk.last(cmd.Recognise).apart
+    talk.speak(0.5)
+    talk.hear("the top", final=True, apart=(ev.Word("stop", 0.9),))
+    assert cmd.RingOver(1, stopped=True) in talk.done
+
+
+def test_who_calls_the_device_has_more_to_say():
+    talk = ringing()
+    talk.wake()
+    talk.speak(1.0)
+    talk.hear("what rings", final=True)
+    talk.wait(1.0)
+    talk.answer("Your timer.")
+    assert not talk.all(cmd.RingOver)
+
+
 def test_other_words_are_not_for_the_device_and_it_rings_on():
     talk = ringing()
     talk.ask("did you hear that in the kitchen")

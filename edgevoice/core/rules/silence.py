@@ -18,7 +18,7 @@ def hold(c: Conversation, onset: int) -> None:
     """Somebody speaks: pause the voice and listen to what it is."""
     answer = c.the_answer
     preroll = c.tuning.barge_in.preroll_ms * RATE // 1000
-    begin_utterance(c, max(0, onset - preroll), c.short_phrases)
+    begin_utterance(c, max(0, onset - preroll))
     c.judge = Judge(c.tuning.barge_in, c.lexicon, onset)
     answer.holds += 1
     answer.times.onset = c.clock_of(onset)

@@ -68,7 +68,7 @@ def wait_for_tool(c: Conversation, answer: Answer, cause: Cause) -> None:
     task, timeouts = answer.long_running, c.tuning.timeouts
     c.move(Place.WAITING_FOR_TASK if task else Place.TOOL_EXECUTING, cause, answer.turn)
     if c.hearing is None or c.hearing is answer.utterance:
-        begin_utterance(c, c.heard_until, c.short_phrases)
+        begin_utterance(c, c.heard_until)
     if not task:
         c.timers.set(Timer.PLACE, answer.called_at + timeouts.tool_s)
         return

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from edgevoice.core import commands as cmd
 from edgevoice.core.completeness import promises_more
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.turn import Utterance
 
 
-def begin_utterance(c: Conversation, since: int, apart: Iterable[str] = ()) -> None:
-    """Recognise a new utterance from sample ``since`` on; listen for phrases ``apart``."""
+def begin_utterance(c: Conversation, since: int) -> None:
+    """Recognise a new utterance from sample ``since`` on.
+
+    Where an order may be cried, into an answer or an alarm, it is listened for apart.
+    """
     forget_utterance(c)
+    apart = c.short_phrases if c.answer is not None or c.rings else frozenset[str]()
     heard = c.new_utterance(since)
     c.do(cmd.Recognise(heard.turn, since, tuple(sorted(apart))))
 
