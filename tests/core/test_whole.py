@@ -161,6 +161,7 @@ def test_a_verdict_on_other_words_counts_for_nothing() -> None:
     assert whole(asked) is None
     verdict(asked, 0.8)
     assert whole(asked) == 0.8
+    assert "0.8000" in asked.core.why
     asked.hear(f"{WORDS} now", final=True)
     assert whole(asked) == 0.8
     asked.speak(0.5)

@@ -266,6 +266,7 @@ def turn_verdict(c: Conversation, event: ev.Event) -> None:
     ended = c.policy.speech_ended_at
     if ended is not None and ended <= event.until:
         c.the_hearing.finished = event.probability
+        c.why = f"by its sound it is whole with {event.probability:.2f}"
 
 
 def words_verdict(c: Conversation, event: ev.Event) -> None:
@@ -274,6 +275,7 @@ def words_verdict(c: Conversation, event: ev.Event) -> None:
     heard = c.the_hearing
     if heard.judged_until == event.until:
         heard.whole = event.probability
+        c.why = f"by its words it is whole with {event.probability:.4f}"
 
 
 # -- the wake word ----------------------------------------------------------------
