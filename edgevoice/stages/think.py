@@ -9,6 +9,7 @@ still speaks, so it yields the processor to those who listen.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
 import time
@@ -22,6 +23,13 @@ from edgevoice.runtime.stage import Post, TurnStage
 _STEP_BACK = 5
 """Steps of niceness: a third of the processor time when another thread wants the same core."""
 
+_IN_TIME_S = 0.15
+"""From the recogniser's last word to the end of the wait it is 0.2 s, at the least 0.15."""
+
+_TOO_OFTEN = 3
+"""One verdict after the other that came too late."""
+
+log = logging.getLogger(__name__)
 
 Order = Generate | Prefill | JudgeWords
 
@@ -34,6 +42,7 @@ class Think(TurnStage[Order]):
     def __init__(self, events: Post, model: LanguageModel) -> None:
         super().__init__("think", events, capacity=16)
         self._model = model
+        self._late_verdicts = 0
 
     def opened(self) -> None:
         """Step back behind the other threads; those that the model starts inherit it."""
@@ -56,14 +65,27 @@ class Think(TurnStage[Order]):
             self._model.prefill(message.messages, self._has_better_to_do)
 
     def _judge(self, words: JudgeWords) -> None:
-        """What waits behind it is mostly the answer to the same words, which is sooner for it."""
-        whole = self._model.whole(words.messages, lambda: self.stopping)
+        """Before the answer to the same words, which waits behind it and uses what it has read.
+
+        A model so large that its verdict comes too late would only delay the answer.
+        """
+        if self._late_verdicts == _TOO_OFTEN:
+            return
+        began = time.monotonic()
+        whole = self._model.whole(words.messages, self._is_stopped)
         if whole is not None:
             self.emit(WordsVerdict(time.monotonic(), words.turn, whole, words.until))
+        late = time.monotonic() - began > _IN_TIME_S
+        self._late_verdicts = self._late_verdicts + 1 if late else 0
+        if self._late_verdicts == _TOO_OFTEN:
+            log.info("the language model is too slow to judge whether words are whole: rules do it")
+
+    def _is_stopped(self) -> bool:
+        self.beat = time.monotonic()  # whoever asks is alive
+        return self.stopping
 
     def _has_better_to_do(self) -> bool:
-        self.beat = time.monotonic()
-        return self.stopping or bool(self._inbox)
+        return self._is_stopped() or bool(self._inbox)
 
     def work(self, message: Order, cancelled: Callable[[], bool]) -> None:
         """Answer one prompt."""

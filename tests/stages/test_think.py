@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 
 from edgevoice.core.commands import Generate, JudgeWords, Message, Prefill
 from edgevoice.core.events import Fault, FaultKind, ReplyDone, Token, WordsVerdict
@@ -191,6 +192,26 @@ def test_whether_words_are_whole_is_told_before_the_answer_to_them():
     assert isinstance(verdict, WordsVerdict)
     assert (verdict.turn, verdict.until, verdict.probability) == (7, 640, 0.25)
     assert [type(event) for event in answer] == [Token, ReplyDone]
+
+
+def test_a_model_that_judges_too_late_is_asked_no_more(monkeypatch, caplog):
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    takes = []
+
+    class Slow(Scripted):
+        def whole(self, messages, cancelled):
+            clock[0] += takes[0]
+            takes.pop(0)
+            return 0.5
+
+    think, events = stage(Slow())
+    takes[:] = [0.2, 0.2, 0.1, 0.2, 0.2, 0.2, 0.1]
+    with caplog.at_level("INFO"):
+        for until in range(7):
+            think.handle(JudgeWords(7, until, QUESTION))
+    assert [event.until for event in events] == [0, 1, 2, 3, 4, 5]
+    assert "too slow" in caplog.text
 
 
 def test_it_thinks_behind_those_who_listen():
