@@ -33,7 +33,7 @@ PICTURE = Path(__file__).parents[2] / "docs" / "turn.svg"
 TIMEOUTS_MS = (300, 500, 700, 1000, 1500)
 """What others wait: pipecat and LiveKit 300 to 500, Home Assistant 700, most on a Pi 1000 on."""
 JUDGES = ("easyturn", "smart_turn", "easyturn+smart_turn")
-RULES = "easyturn, rules alone"
+RULES, CAUTIOUS = "easyturn, rules alone", "easyturn, cautious"
 BASELINE = "silence 700 ms"
 """Home Assistant's, and the nearest to what the default profile waits."""
 TARGETS = {"easyturn, default": 5.0, "easyturn, aggressive": 8.0}
@@ -91,7 +91,8 @@ def policies() -> dict[str, Turn]:
         for policy in JUDGES
         for profile, changes in (("default", {}), ("aggressive", aggressive))
     }
-    return silences | {RULES: Turn(whole_probability=0.0)} | judges
+    words = {RULES: Turn(whole_probability=0.0), CAUTIOUS: Turn(whole_probability=0.2)}
+    return silences | words | judges
 
 
 def measure(said: Sequence[Utterance], compared: dict[str, Turn]) -> list[Outcome]:

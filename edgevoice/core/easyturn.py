@@ -154,7 +154,7 @@ class EasyTurn(_Listening):
         self._text = ""
         self._promises_more = self._is_enough = False
         self._is_answer = True
-        self._doubt: float | None = None
+        self._doubt = 0.0
 
     def reset(self, at: int) -> None:
         """A new utterance begins at sample ``at``."""
@@ -193,12 +193,12 @@ class EasyTurn(_Listening):
             long_enough = len(text) >= self._turn.min_text_length
             self._is_enough = text != "" and (long_enough or short_answer)
 
-    def _weigh(self, heard: Linguistic) -> float | None:
-        """How much speaks against a whole utterance, 0 to 1; None when nobody knows."""
+    def _weigh(self, heard: Linguistic) -> float:
+        """How much speaks against a whole utterance, 0 to 1; what is not known is no doubt."""
         if self._promises_more or self._sounds_open(heard.finished):
             return 1.0
         if heard.whole is None or self._is_answer or not self._by_words:
-            return None
+            return 0.0
         shortfall = max(self._turn.whole_probability, _NEVER) / max(heard.whole, _NEVER)
         return min(1.0, max(0.0, math.log(shortfall) / math.log(_HARDLY)))
 
@@ -230,11 +230,9 @@ class EasyTurn(_Listening):
         turn = self._turn
         short = len(self._text) < SHORT_UTTERANCE
         wait = turn.min_silence_short_utterance_ms if short else turn.min_silence_to_speak_ms
-        if self._doubt == 0.0:
-            wait = min(wait, turn.min_silence_whole_ms)
         if turn.hysteresis_overlaps_silence:
             wait -= turn.hysteresis_window_ms
-        return wait + round((self._doubt or 0.0) * max(0, turn.incomplete_extra_ms - wait))
+        return wait + round(self._doubt * max(0, turn.incomplete_extra_ms - wait))
 
     def _waited_since(self, frame: SoundFrame, silence_ms: float) -> int | None:
         """Where the window begins if it may lie inside the wait: where the silence sufficed.

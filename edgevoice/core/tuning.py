@@ -49,13 +49,6 @@ class Turn:
     min_silence_short_utterance_ms: int = knob(
         500, "The same for an utterance of fewer than 20 characters.", unit="ms", ge=50, le=5000
     )
-    min_silence_whole_ms: int = knob(
-        500,
-        "The same for an utterance that the language model holds to be whole, where it is less.",
-        unit="ms",
-        ge=50,
-        le=5000,
-    )
     min_text_length: int = knob(
         5,
         "Fewer characters than this are no turn, unless they are a complete short answer "

@@ -353,11 +353,9 @@ PROFILES: Mapping[str, Mapping[str, bool | int | float]] = MappingProxyType(
         "aggressive": {
             "turn.min_silence_to_speak_ms": 300,
             "turn.min_silence_short_utterance_ms": 300,
-            "turn.min_silence_whole_ms": 200,
             "turn.hysteresis_window_ms": 150,
             "turn.hysteresis_overlaps_silence": True,
             "turn.flush_after_ms": 100,
-            "turn.vad_threshold_silent": 0.5,
         },
     }
 )

@@ -36,22 +36,9 @@ def test_what_is_doubtful_is_no_reason_to_wait_less() -> None:
     assert wait_after(whole=0.0, incomplete_extra_ms=100) == wait_after()
 
 
-def test_what_is_surely_whole_may_wait_less() -> None:
-    sooner = {"min_silence_whole_ms": 250}
-    assert wait_after(whole=0.5, **sooner) == pytest.approx(450, abs=15)
-    assert wait_after(whole=0.029, **sooner) > 600
-    assert wait_after(whole=None, **sooner) == pytest.approx(600, abs=15)
-    assert wait_after("set a timer for", 0.9, **sooner) == pytest.approx(1700, abs=15)
-
-
-def test_and_never_more() -> None:
-    assert wait_after(whole=0.5, min_silence_whole_ms=900) == wait_after()
-
-
 @pytest.mark.parametrize("text", ["yes", "okay", "uh huh sure", "forty two"])
 def test_nobody_doubts_a_short_answer(text: str) -> None:
     assert wait_after(text, 0.0) == wait_after(text, None)
-    assert wait_after(text, 1.0, min_silence_whole_ms=100) == wait_after(text, None)
 
 
 def test_a_policy_that_goes_by_the_sound_does_not_go_by_the_words() -> None:
