@@ -111,7 +111,7 @@ class Parts:
 
     def _heard(self, sound: Sound) -> None:
         """The cancelled sound, for whoever makes something of it (the thread of `listen`)."""
-        self.recognise.stage.post(sound)
+        self.recognise.stage.hear(sound)
         self.judge_end.stage.keep(sound)
 
     def _judging(self, judge: EndOfTurn | None) -> JudgeEndStage:

@@ -86,15 +86,19 @@ class Stage(Generic[M]):
         """Begin to work."""
         self._thread.start()
 
-    def post(self, message: M) -> bool:
-        """Hand over a message; false when the stage has ended, or, counted, the inbox is full."""
+    def post(self, message: M, *, rouse: bool = True) -> bool:
+        """Hand over a message; false when the stage has ended, or, counted, the inbox is full.
+
+        What need not be done at once does not ``rouse`` it: a heartbeat later is soon enough.
+        """
         if self._ended:
             return False
         if len(self._inbox) >= self._capacity:
             self.dropped += 1
             return False
         self._inbox.append(message)
-        self._wakeup.rouse()
+        if rouse:
+            self._wakeup.rouse()
         return True
 
     def stop(self, timeout: float = 2.0) -> bool:

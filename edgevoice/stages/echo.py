@@ -203,7 +203,7 @@ class _Quality:
     def update(self, left: float, echo: float, suppressed: float) -> None:
         """Take the powers of a block."""
         self._recent.append(left)
-        self._noise = 2 * float(np.percentile(self._recent, 10))
+        self._noise = 2 * sorted(self._recent)[len(self._recent) // 10]
         if echo <= _HEARD * self._noise or suppressed > _CLEARLY_NEAR**2:
             return
         share_db = 10 * np.log10(max(left - self._noise, _NOTHING) / echo)

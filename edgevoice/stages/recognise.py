@@ -61,6 +61,10 @@ class RecogniseStage(Stage[Order]):
         if old._turn is not None:
             self._inbox.appendleft(Recognise(old._turn, old._since, old._apart))
 
+    def hear(self, sound: Sound) -> None:
+        """Take the next block (the thread of `listen`); without an utterance it need not hurry."""
+        self.post(sound, rouse=self._turn is not None)
+
     @property
     def turn(self) -> int | None:
         """The turn of the utterance."""

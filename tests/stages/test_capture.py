@@ -151,3 +151,19 @@ def test_what_was_played_while_the_microphone_was_closed_is_forgotten():
     bench.hear(np.zeros(FRAME))
     assert bench.heard[0].far[80] == 8
     assert bench.capture.realigned == 0
+
+
+def test_while_nobody_waits_four_blocks_are_passed_on_at_once(monkeypatch):
+    bench = Bench()
+    roused = []
+    monkeypatch.setattr(bench.capture._wakeup, "rouse", lambda: roused.append(True))
+    bench.capture.unhurried = True
+    for _ in range(3):
+        bench.microphone.deliver(np.zeros(FRAME, np.int16), 0.0)
+    assert roused == []
+    bench.microphone.deliver(np.zeros(FRAME, np.int16), 0.0)
+    assert roused == [True]
+    bench.capture.idle()
+    bench.capture.unhurried = False
+    bench.microphone.deliver(np.zeros(FRAME, np.int16), 0.0)
+    assert roused == [True, True]

@@ -7,7 +7,7 @@ from edgevoice.adapters.aec import NoEchoFilter
 from edgevoice.core.events import Fault, FaultKind, SoundFrame, WakeHeard
 from edgevoice.stages.capture import Heard
 from edgevoice.stages.echo import EchoControl
-from edgevoice.stages.listen import Listen, WakeGate, rms
+from edgevoice.stages.listen import Hush, Listen, WakeGate, rms
 from tests.patience import until
 
 
@@ -179,3 +179,70 @@ def test_an_engine_that_raises_is_a_fault_and_another_one_can_take_its_place():
     assert (fault.kind, fault.part) == (FaultKind.ENGINE, "listen")
     assert fault.reason == "ValueError: no more"
     assert len(fresh.all(SoundFrame)) == 1
+
+
+def test_in_a_long_silence_the_wake_engine_has_nothing_to_do():
+    house = House()
+    asked = count_scores(house.wake)
+    house.hear(400, near=10)
+    after_two_seconds = len(asked)
+    house.hear(800, near=10)
+    assert 24 <= after_two_seconds == len(asked)
+
+
+def test_what_breaks_the_silence_is_heard_from_half_a_second_before():
+    house = House()
+    house.hear(800, near=10)
+    asked = count_scores(house.wake)
+    house.hear(2, near=900)
+    loudest = [np.abs(chunk).max() for chunk in asked]
+    assert 5 <= len(asked) <= 6
+    assert loudest == [10] * len(asked)
+    house.hear(8, near=900)
+    assert np.abs(asked[-1]).max() == 900
+
+
+def test_a_phrase_after_a_long_silence_ends_where_it_ends():
+    house = House(*[0.0] * 26, *[0.0] * 8, 0.9)
+    house.hear(800, near=10)
+    end = house.end
+    asked = count_scores(house.wake)
+    while not house.all(WakeHeard):
+        house.hear(2, near=900)
+    (woke,) = house.all(WakeHeard)
+    assert woke.end == end + 320 - 8000 + len(asked) * 1280 - 1600
+
+
+@pytest.mark.parametrize(
+    ("energy", "vad", "silent"), [(0.001, 0.0, True), (0.001, 0.06, False), (0.0021, 0.0, False)]
+)
+def test_the_least_sign_of_speech_ends_a_silence(energy, vad, silent):
+    hush = Hush()
+    for _ in range(101):
+        hush.update(0.001, 0.0, 320)
+    assert hush.update(energy, vad, 320) is silent
+
+
+def test_a_fan_that_is_switched_on_is_silence_after_a_while():
+    hush = Hush()
+    for _ in range(200):
+        hush.update(0.001, 0.0, 320)
+    stirring = [not hush.update(0.01, 0.0, 320) for _ in range(500)]
+    assert stirring[0]
+    assert not stirring[-1]
+    assert 4 < sum(stirring) * 0.02 < 8
+
+
+def test_digital_zeros_are_silence_and_a_bit_of_dither_is_none():
+    hush = Hush()
+    for _ in range(100):
+        silent = hush.update(0.0, 0.0, 320)
+    assert silent
+    assert hush.update(0.00003, 0.0, 320)
+
+
+def count_scores(wake):
+    """The chunks that the wake engine is asked about from now on."""
+    asked, score = [], wake.score
+    wake.score = lambda audio: (asked.append(audio), score(audio))[1]
+    return asked

@@ -118,3 +118,16 @@ def test_a_stopped_utterance_leaves_no_trace_in_the_next():
     recognise.handle(Recognise(2, since=6 * 160))
     hear(recognise, 3, start=6)
     assert [e.text for e in events] == ["from 0 n 480", "from 6 n 480"]
+
+
+def test_sound_rouses_it_only_while_there_is_an_utterance(monkeypatch):
+    recognise, _ = stage()
+    roused = []
+    monkeypatch.setattr(recognise._wakeup, "rouse", lambda: roused.append(True))
+    sound = Sound(np.zeros(160, np.int16), 160)
+    recognise.hear(sound)
+    assert roused == []
+    recognise.handle(Recognise(1, since=0))
+    recognise.hear(sound)
+    assert roused == [True]
+    assert list(recognise._inbox) == [sound, sound]
