@@ -29,6 +29,8 @@ _ANY_SOUND = 2.0
 """The silence ends with the least sign of speech, or at so many times the noise."""
 _FORGETS = 1.01
 """The noise is the least RMS so far, which goes up by a factor of 1.6 a second."""
+_LEAST_NOISE = 1e-4
+"""RMS of full scale; a digital zero is no measure."""
 
 
 class Hush:
@@ -49,10 +51,6 @@ class Hush:
         stirs = vad >= _ANY_SPEECH or energy > _ANY_SOUND * self._noise
         self._silent = 0 if stirs else self._silent + samples
         return self._silent >= _HUSH_S * RATE
-
-
-_LEAST_NOISE = 1e-4
-"""RMS of full scale; a digital zero is no measure."""
 
 
 class WakeGate:
