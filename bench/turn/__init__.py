@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ PICTURE = Path(__file__).parents[2] / "docs" / "turn.svg"
 TIMEOUTS_MS = (300, 500, 700, 1000, 1500)
 """What others wait: pipecat and LiveKit 300 to 500, Home Assistant 700, most on a Pi 1000 on."""
 JUDGES = ("easyturn", "smart_turn", "easyturn+smart_turn")
-RULES, CAUTIOUS = "easyturn, rules alone", "easyturn, cautious"
+RULES, PATIENT = "easyturn, rules alone", "easyturn+smart_turn, patient"
 BASELINE = "silence 700 ms"
 """Home Assistant's, and the nearest to what the default profile waits."""
 TARGETS = {"easyturn, default": 5.0, "easyturn, aggressive": 8.0}
@@ -78,21 +79,26 @@ def rows() -> list[Row]:
 
 def policies() -> dict[str, Turn]:
     """What is compared, by name."""
-    aggressive = {
-        key.removeprefix("turn."): value
-        for key, value in PROFILES["aggressive"].items()
-        if key.startswith("turn.")
-    }
     silences = {
         f"silence {ms} ms": Turn(policy="silence", min_silence_to_speak_ms=ms) for ms in TIMEOUTS_MS
     }
     judges = {
-        f"{policy}, {profile}": replace(Turn(policy=policy), **changes)
+        f"{policy}, {profile}": replace(_turn(profile), policy=policy)
         for policy in JUDGES
-        for profile, changes in (("default", {}), ("aggressive", aggressive))
+        for profile in ("default", "aggressive")
     }
-    words = {RULES: Turn(whole_probability=0.0), CAUTIOUS: Turn(whole_probability=0.2)}
-    return silences | words | judges
+    rules = {RULES: Turn(whole_probability=0.0)}
+    return silences | rules | judges | {PATIENT: _turn("patient")}
+
+
+def _turn(profile: str) -> Turn:
+    """The settings of the turn in a profile."""
+    changes: dict[str, Any] = {
+        key.removeprefix("turn."): value
+        for key, value in PROFILES[profile].items()
+        if key.startswith("turn.")
+    }
+    return replace(Turn(), **changes)
 
 
 def measure(said: Sequence[Utterance], compared: dict[str, Turn]) -> list[Outcome]:

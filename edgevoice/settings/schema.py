@@ -319,9 +319,10 @@ class Settings:
     )
     profile: str = knob(
         "default",
-        "default, or aggressive: answers sooner and cuts in more often. It changes the defaults "
+        "default; aggressive answers sooner and cuts in more often; patient lets you think in the "
+        "middle of a sentence and answers later when it is in doubt. It changes the defaults "
         "of some keys of turn; a key that you set stays as you set it.",
-        choices=("default", "aggressive"),
+        choices=("default", "aggressive", "patient"),
     )
     turn: Turn = field(default_factory=Turn)
     speculation: Speculation = field(default_factory=Speculation)
@@ -344,7 +345,7 @@ class Settings:
     tools: tuple[UserTool, ...] = ()
 
 
-PROFILES: Mapping[str, Mapping[str, bool | int | float]] = MappingProxyType(
+PROFILES: Mapping[str, Mapping[str, bool | int | float | str]] = MappingProxyType(
     {
         "default": {},
         # EasyTurn's list "to achieve < 300 ms": waits of 300 ms, hysteresis of 150 ms.  The
@@ -356,6 +357,10 @@ PROFILES: Mapping[str, Mapping[str, bool | int | float]] = MappingProxyType(
             "turn.hysteresis_window_ms": 150,
             "turn.hysteresis_overlaps_silence": True,
             "turn.flush_after_ms": 100,
+        },
+        "patient": {
+            "turn.policy": "easyturn+smart_turn",
+            "turn.whole_probability": 0.2,
         },
     }
 )

@@ -270,7 +270,7 @@ BROKEN: dict[str, tuple[bytes, list[tuple[int, str]]]] = {
          (5, "turn.polcy: unknown key; did you mean policy?"),
          (6, "log: given twice, first in line 2; keep one"),
          (7, "the tag !!int is not allowed; remove it"),
-         (7, "profile: expected one of default, aggressive, got 5")],
+         (7, "profile: expected one of default, aggressive, patient, got 5")],
     ),
 }  # fmt: skip
 
