@@ -93,6 +93,7 @@ _DECIDED_BY = {
             "whole_probability",
             "finished_probability",
             "incomplete_extra_ms",
+            "doubtful_extra_ms",
             "hysteresis_window_ms",
         ),
     ),

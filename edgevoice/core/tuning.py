@@ -80,11 +80,17 @@ class Turn:
         ge=0,
         le=10000,
     )
+    doubtful_extra_ms: int = knob(
+        600,
+        "Silence to wait for when the language model holds your words to be unfinished.",
+        unit="ms",
+        ge=0,
+        le=10000,
+    )
     whole_probability: float = knob(
-        0.03,
+        0.15,
         "Probability from which the language model is believed that your words are a whole "
-        "utterance; the lower it is, the more of incomplete_extra_ms is waited. With 0.2 it cuts "
-        "off less and waits more; 0 asks no model.",
+        "utterance; the lower it is, the more of doubtful_extra_ms is waited. 0 asks no model.",
         ge=0,
         le=1,
     )

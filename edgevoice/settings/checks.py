@@ -27,6 +27,7 @@ ORDERS = (
     Order("turn.flush_after_ms", "turn.min_silence_short_utterance_ms"),
     Order("turn.hysteresis_window_ms", "timeouts.listening_s"),
     Order("turn.incomplete_extra_ms", "timeouts.listening_s"),
+    Order("turn.doubtful_extra_ms", "timeouts.listening_s"),
     Order("timeouts.nothing_said_s", "timeouts.listening_s"),
     # A hold must last long enough for either verdict.
     Order("barge_in.onset_ms", "barge_in.commit_ms", strict=True),

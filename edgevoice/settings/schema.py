@@ -360,7 +360,7 @@ PROFILES: Mapping[str, Mapping[str, bool | int | float | str]] = MappingProxyTyp
         },
         "patient": {
             "turn.policy": "easyturn+smart_turn",
-            "turn.whole_probability": 0.2,
+            "turn.doubtful_extra_ms": 1500,
         },
     }
 )

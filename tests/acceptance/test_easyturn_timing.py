@@ -36,14 +36,6 @@ def test_aggressive_answers_within_300_ms_because_its_waits_overlap() -> None:
     assert spoken_to(AGGRESSIVE).until_speak() == 300
 
 
-def test_aggressive_does_not_wait_anew_when_the_last_word_comes_late() -> None:
-    ear = spoken_to(AGGRESSIVE)
-    ear.hears("what time is it in paris", confidence=0.1, changed_at=0)
-    ear.listen(400, **SILENCE)
-    ear.hears("what time is it in paris", changed_at=0)
-    assert ear.until_speak() == 10
-
-
 def test_asr_stabilisation_overlaps_with_the_silence() -> None:
     ear = spoken_to()
     ear.listen(250, **SILENCE)
