@@ -6,6 +6,7 @@ import pytest
 
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
+from edgevoice.core.rules.utterance import judge_words
 from edgevoice.core.table import Place
 from edgevoice.core.tuning import Turn
 from tests.core.ear import SPEECH, Ear
@@ -97,6 +98,28 @@ def test_it_is_asked_once_about_the_same() -> None:
     asked = talk()
     go_on(asked, WORDS)
     assert len(asked.all(cmd.JudgeWords)) == 1
+
+
+def test_what_was_begun_for_the_same_words_before_is_not_judged_with_them() -> None:
+    again = Talk(turn=Turn())
+    again.wake()
+    again.core.history.tool(WORDS, "The timer is set.")
+    again.speak(1.0)
+    again.hear(WORDS, final=True)
+    assert again.last(cmd.JudgeWords).messages[-1].text == WORDS
+
+
+@pytest.mark.parametrize("made", ["answer", "draft", "closing", None])
+def test_nothing_is_judged_while_an_answer_is_made_or_closed(made: str | None) -> None:
+    listening = Talk(turn=Turn())
+    listening.wake()
+    listening.hear(WORDS)
+    core = listening.core
+    answer, core.draft = core.new_draft(core.the_hearing), None
+    if made:
+        setattr(core, made, answer)
+    judge_words(core, core.the_hearing)
+    assert (core.the_hearing.judged_until is None) is bool(made)
 
 
 @pytest.mark.parametrize(
