@@ -81,14 +81,14 @@ class Turn:
         le=10000,
     )
     doubtful_extra_ms: int = knob(
-        600,
+        1000,
         "Silence to wait for when the language model holds your words to be unfinished.",
         unit="ms",
         ge=0,
         le=10000,
     )
     whole_probability: float = knob(
-        0.15,
+        0.03,
         "Probability from which the language model is believed that your words are a whole "
         "utterance; the lower it is, the more of doubtful_extra_ms is waited. 0 asks no model.",
         ge=0,

@@ -24,7 +24,7 @@ def wait_after(text: str = WORDS, whole: float | None = None, **turn: object) ->
 
 @pytest.mark.parametrize(
     ("whole", "expected_ms"),
-    [(None, 600), (1.0, 600), (0.15, 600), (0.15 / 7.5**0.5, 700), (0.02, 800), (0.0, 800)],
+    [(None, 600), (1.0, 600), (0.03, 600), (0.03 / 20**0.5, 900), (0.0015, 1200), (0.0, 1200)],
 )
 def test_the_less_it_seems_whole_the_longer_it_waits(
     whole: float | None, expected_ms: float
