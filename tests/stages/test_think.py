@@ -2,7 +2,7 @@
 
 import os
 import threading
-import time
+from types import SimpleNamespace
 
 from edgevoice.core.commands import Generate, JudgeWords, Message, Prefill
 from edgevoice.core.events import Fault, FaultKind, ReplyDone, Token, WordsVerdict
@@ -196,7 +196,7 @@ def test_whether_words_are_whole_is_told_before_the_answer_to_them():
 
 def test_a_model_that_judges_too_late_is_asked_no_more(monkeypatch, caplog):
     clock = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr("edgevoice.stages.think.time", SimpleNamespace(monotonic=lambda: clock[0]))
     takes = []
 
     class Slow(Scripted):
