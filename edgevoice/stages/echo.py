@@ -163,7 +163,7 @@ class EchoControl:
 
     def _decide(self) -> None:
         limit = _DISTRUST_DB if self._trusted else _TRUST_DB
-        self._trusted = self._quality.left_db < limit
+        self._trusted = self._quality.left_db < limit and self._quality.follows
 
 
 class _Percentile:
@@ -209,6 +209,15 @@ class _Quality:
         share_db = 10 * np.log10(max(left - self._noise, _NOTHING) / echo)
         self._mostly.update(share_db)
         self._seldom.update(share_db)
+
+    @property
+    def follows(self) -> bool:
+        """Whether the filter seldom leaves more than the echo itself.
+
+        After a hiccup of the sound it may, for many seconds: what it predicts is not what is
+        heard.  No voice would then be louder than what may be left.
+        """
+        return self._seldom.value < 0.0
 
     @property
     def noise(self) -> float:

@@ -128,3 +128,25 @@ def test_those_who_speak_over_the_device_hardly_change_the_verdict():
     *_, (near, suppressed) = listen(talked, 600, now_and_then)
     assert near.samples is not suppressed
     assert talked.left_db < quiet.left_db + 12
+
+
+class Stumbling(Filter):
+    """Predicts, every few blocks, what is not there."""
+
+    def __init__(self):
+        super().__init__(0.01)
+        self._blocks = 0
+
+    def process(self, near, far):
+        self._blocks += 1
+        if self._blocks % 8:
+            return super().process(near, far)
+        return EchoFiltered(near - 3 * far, power(far) ** 0.5)
+
+
+def test_a_filter_that_now_and_then_leaves_more_than_the_echo_is_not_believed():
+    control = EchoControl(Suppressor(), Stumbling(), Flat())
+    heard = list(listen(control, 600))[400:]
+    assert control.left_db < -14
+    assert all(near.leak == 0.0 for near, _ in heard)
+    assert all(np.array_equal(near.samples, suppressed) for near, suppressed in heard)
