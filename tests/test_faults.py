@@ -189,6 +189,7 @@ class Scene:
 
     def wake(self):
         self.outside.wake(lambda: self.witness.places[-1] is Place.LISTENING)
+        self.until_in(Place.LISTENING)  # what is waited for next is another one
 
     def talk(self):
         self.wake()
