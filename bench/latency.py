@@ -20,8 +20,9 @@ from bench.rows import Row, row
 from edgevoice.adapters.llama import LlamaModel
 from edgevoice.core.commands import Message, TurnRecord
 from edgevoice.core.easyturn import SHORT_UTTERANCE
-from edgevoice.core.tuning import HistoryTuning, Turn
+from edgevoice.core.tuning import HistoryTuning
 from edgevoice.engines import Workshop
+from edgevoice.settings.keys import build
 from edgevoice.settings.schema import PROFILES, Llm, Settings
 
 RUNS = 6
@@ -192,10 +193,7 @@ def _row(metric: str, case: str, unit: str, values: Sequence[float]) -> Row:
 
 def _deliberate_ms(case: str, turn: TurnRecord) -> float:
     """The silence and the hysteresis that the profile asks for."""
-    profile = PROFILES["aggressive" if case.startswith(AGGRESSIVE) else "default"]
-    policy = Turn(
-        **{key.partition(".")[2]: value for key, value in profile.items() if "turn." in key}
-    )
+    policy = build(PROFILES[AGGRESSIVE if case.startswith(AGGRESSIVE) else DEFAULT]).turn
     short = len(turn.heard) < SHORT_UTTERANCE
     silence = policy.min_silence_short_utterance_ms if short else policy.min_silence_to_speak_ms
     if case.startswith(SILENCE):

@@ -121,6 +121,7 @@ def _people(folder: Path) -> list[Utterance]:
 def _wake_rows(people: Sequence[Utterance], folder: Path) -> list[Row]:
     pink = _noises()["pink noise"]
     quiet = _spoken(people)
+    calm = _digital(_LEVEL * quiet)
     noisy = quiet + 10 ** (-10 / 20) * np.resize(pink, len(quiet))
     over = _over_playback(people)
     others = _digital(_LEVEL * _others(folder))
@@ -131,10 +132,8 @@ def _wake_rows(people: Sequence[Utterance], folder: Path) -> list[Row]:
     aec3 = _misses("AEC3 alone", _heard(over.suppressed, True), people, None, _FIRST_S)
     lower = f", threshold {_LOWER}"
     return [
-        _misses("in silence", _heard(_digital(_LEVEL * quiet), False), people, 2),
-        _misses(
-            f"in silence{lower}", _heard(_digital(_LEVEL * quiet), False, _LOWER), people, None
-        ),
+        _misses("in silence", _heard(calm, False), people, 2),
+        _misses(f"in silence{lower}", _heard(calm, False, _LOWER), people, None),
         _misses("in noise at 10 dB", _heard(_digital(_LEVEL * noisy), False), people, None),
         _misses("over playback, 0 dB", _heard(over.detected, True), people, 10, _FIRST_S)
         | {"baseline": aec3["p50"]},

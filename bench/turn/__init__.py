@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from bench.rows import Row, row
 from bench.turn import plot
-from bench.turn.house import House, Remembered, Verdicts, WordVerdicts, heed
+from bench.turn.house import House, Remembered, Verdicts, heed
 from bench.turn.material import utterances
 from bench.turn.sound import AFTER_S, Utterance
 from edgevoice.adapters.smart_turn import SmartTurn
@@ -28,6 +28,7 @@ from edgevoice.engines import Workshop
 from edgevoice.models.catalogue import Role
 from edgevoice.models.paths import resolve
 from edgevoice.ports import Hypothesis
+from edgevoice.settings.keys import build
 from edgevoice.settings.schema import PROFILES, Settings
 
 PICTURE = Path(__file__).parents[2] / "docs" / "turn.svg"
@@ -83,28 +84,19 @@ def policies() -> dict[str, Turn]:
         f"silence {ms} ms": Turn(policy="silence", min_silence_to_speak_ms=ms) for ms in TIMEOUTS_MS
     }
     judges = {
-        f"{policy}, {profile}": replace(_turn(profile), policy=policy)
+        f"{policy}, {profile}": replace(build(PROFILES[profile]).turn, policy=policy)
         for policy in JUDGES
         for profile in ("default", "aggressive")
     }
     rules = {RULES: Turn(whole_probability=0.0)}
-    return silences | rules | judges | {PATIENT: _turn("patient")}
-
-
-def _turn(profile: str) -> Turn:
-    """The settings of the turn in a profile."""
-    changes: dict[str, Any] = {
-        key.removeprefix("turn."): value
-        for key, value in PROFILES[profile].items()
-        if key.startswith("turn.")
-    }
-    return replace(Turn(), **changes)
+    return silences | rules | judges | {PATIENT: build(PROFILES["patient"]).turn}
 
 
 def measure(said: Sequence[Utterance], compared: dict[str, Turn]) -> list[Outcome]:
     """Let every policy hear everything."""
     judge = Verdicts(SmartTurn(resolve("smart-turn-v3.2", Role.END_OF_TURN)))
-    words = WordVerdicts(Workshop(Settings()).language_model())
+    model = Workshop(Settings()).language_model()
+    whole = cache(lambda messages: model.whole(messages, lambda: False))
     cuts: dict[str, list[Cut]] = {name: [] for name in compared}
     waits: dict[str, list[float]] = {name: [] for name in compared}
     for utterance in said:
@@ -112,7 +104,7 @@ def measure(said: Sequence[Utterance], compared: dict[str, Turn]) -> list[Outcom
         memory: dict[bytes, Hypothesis] = {}
         for name, turn in compared.items():
             recogniser = Remembered(_recogniser, memory)
-            decided = House(Tuning(turn=turn), recogniser, judge, words).hear(heeded)
+            decided = House(Tuning(turn=turn), recogniser, judge, whole).hear(heeded)
             cuts[name] += cuts_of(utterance, decided)
             waits[name].append(wait_ms(utterance, decided))
     return [Outcome(name, tuple(cuts[name]), tuple(waits[name])) for name in compared]

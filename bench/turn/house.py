@@ -24,7 +24,7 @@ from edgevoice.core.conversation import Conversation
 from edgevoice.core.events import RATE
 from edgevoice.core.table import Place, State
 from edgevoice.core.tuning import Tuning
-from edgevoice.ports import FRAME, EndOfTurn, Hypothesis, LanguageModel, Recogniser, Samples
+from edgevoice.ports import FRAME, EndOfTurn, Hypothesis, Recogniser, Samples
 from edgevoice.stages.capture import Heard
 from edgevoice.stages.echo import EchoControl
 from edgevoice.stages.judge_end import JudgeEndStage
@@ -37,6 +37,9 @@ VERDICT_S = 0.1
 """Smart Turn takes 42 ms where nothing else runs."""
 WORDS_S = 0.1
 """The language model takes 35 ms for the words that it has not read ahead."""
+
+JudgeWords = Callable[[tuple[Message, ...]], float | None]
+"""The language model's verdict, by the messages of `edgevoice.core.commands.JudgeWords`."""
 
 
 class _NoWakeWord:
@@ -136,27 +139,13 @@ class Verdicts:
         return self._memory[key]
 
 
-class WordVerdicts:
-    """The language model's, remembered as well."""
-
-    def __init__(self, model: LanguageModel) -> None:
-        self._model = model
-        self._memory: dict[tuple[Message, ...], float | None] = {}
-
-    def whole(self, messages: tuple[Message, ...]) -> float | None:
-        """Probability that the last message is whole."""
-        if messages not in self._memory:
-            self._memory[messages] = self._model.whole(messages, lambda: False)
-        return self._memory[messages]
-
-
 class House:
     """One conversation that hears one utterance."""
 
     def __init__(
-        self, tuning: Tuning, recogniser: Recogniser, judge: EndOfTurn, words: WordVerdicts
+        self, tuning: Tuning, recogniser: Recogniser, judge: EndOfTurn, whole: JudgeWords
     ) -> None:
-        self._words = words
+        self._whole = whole
         self._core = Conversation(tuning)
         self._recognise = RecogniseStage(self._comes, recogniser)
         self._judge_end = JudgeEndStage(self._comes, judge)
@@ -207,7 +196,7 @@ class House:
                 case cmd.JudgeEnd():
                     self._judge_end.handle(command)
                 case cmd.JudgeWords():
-                    whole = self._words.whole(command.messages)
+                    whole = self._whole(command.messages)
                     if whole is not None:
                         self._comes(ev.WordsVerdict(0.0, command.turn, whole, command.until))
                 case cmd.Transition(source=source) if source.state is State.LISTENING:

@@ -36,8 +36,8 @@ _RING_S = 2.0
 _LUMP_S = 0.04
 """Sound that is passed on at once while nobody waits for it.
 
-Each block rouses four threads, whose caches are cold by then: the idle daemon took 18 % of a
-core that way and takes 16 % this way.
+Each block rouses one thread after the other, whose caches are cold by then: the idle daemon took
+18 % of a core that way and 16 % this way.
 """
 _SPARE = FRAME
 """Silence beyond what is missing, so that one late block does not part the two again."""

@@ -69,6 +69,13 @@ class Talk:
         self.done += commands
         return commands
 
+    def is_stale_after_the_end(self, late: ev.Event) -> bool:
+        """Whether what comes when the conversation was closed is counted as too late."""
+        self.feed(ev.EndConversation(self.now))
+        stale = self.core.stale
+        self.feed(late)
+        return self.core.stale == stale + 1
+
     def wait(self, seconds: float, energy: float = 0.001, vad: float = 0.02) -> None:
         """Let time pass, frame by frame, with ticks where the core wants them."""
         for _ in range(round(seconds * 50)):

@@ -111,10 +111,8 @@ def test_what_was_thought_of_one_pause_is_not_thought_of_the_next() -> None:
 def test_a_verdict_of_a_turn_that_is_over_is_stale() -> None:
     asked = talk()
     turn = asked.last(cmd.JudgeEnd).turn
-    asked.feed(ev.EndConversation(asked.now))
-    stale = asked.core.stale
-    asked.feed(ev.TurnVerdict(asked.now, turn, 0.9, asked.sample))
-    assert asked.core.stale == stale + 1
+    late = ev.TurnVerdict(asked.now, turn, 0.9, asked.sample)
+    assert asked.is_stale_after_the_end(late)
 
 
 def test_it_says_what_it_waits_for() -> None:

@@ -178,7 +178,5 @@ def test_a_verdict_on_other_words_counts_for_nothing() -> None:
 def test_a_verdict_of_a_turn_that_is_over_is_stale() -> None:
     asked = talk()
     turn = asked.last(cmd.JudgeWords).turn
-    asked.feed(ev.EndConversation(asked.now))
-    stale = asked.core.stale
-    asked.feed(ev.WordsVerdict(asked.now, turn, 0.9, asked.sample))
-    assert asked.core.stale == stale + 1
+    late = ev.WordsVerdict(asked.now, turn, 0.9, asked.sample)
+    assert asked.is_stale_after_the_end(late)

@@ -33,10 +33,9 @@ def follow(c: Conversation, heard: Utterance) -> None:
     """
     if c.draft is not None and c.draft.heard != heard.text:
         drop_draft(c)
-    if heard.final:
+    if heard.final and not promises_more(heard.text, c.lexicon):
         judge_words(c, heard)
-        if not promises_more(heard.text, c.lexicon):
-            consider(c, heard)
+        consider(c, heard)
     if heard.settled and not heard.read.startswith(heard.settled):
         heard.read = heard.settled
         read_ahead(c, heard.settled)

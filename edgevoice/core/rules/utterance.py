@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from edgevoice.core import commands as cmd
-from edgevoice.core.completeness import promises_more
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.turn import Utterance
 
@@ -50,9 +49,9 @@ def read_ahead(c: Conversation, text: str = "") -> None:
 
 
 def judge_words(c: Conversation, heard: Utterance) -> None:
-    """Ask the model, once, whether the words are a whole utterance, unless the rules know."""
+    """Ask the model, once, whether the words are a whole utterance."""
     asks = c.tuning.turn.judges_words and not heard.by_button and heard.judged_until is None
-    if asks and heard.text and _is_quiet(c) and not promises_more(heard.text, c.lexicon):
+    if asks and heard.text and _is_quiet(c):
         heard.judged_until = heard.heard_until
         messages = c.history.messages(heard.text, anew=True)
         c.do(cmd.JudgeWords(heard.turn, heard.heard_until, messages))
