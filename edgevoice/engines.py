@@ -23,6 +23,7 @@ from edgevoice.ports import (
     WakeWord,
 )
 from edgevoice.settings.schema import Settings
+from edgevoice.stages.alignment import Alignment
 from edgevoice.stages.echo import EchoControl
 
 TRUSTED_BYTES = 600_000_000
@@ -105,7 +106,7 @@ class Workshop:
             canceller = aec.LivekitEchoCanceller(audio.delay_ms)
         else:
             canceller = aec.WebRtcEchoCanceller(audio.delay_ms)
-        return EchoControl(canceller, KalmanEchoFilter(), high_pass)
+        return EchoControl(canceller, KalmanEchoFilter(), high_pass, Alignment())
 
     def detector(self) -> SpeechDetector:
         """Speech detection."""

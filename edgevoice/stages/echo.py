@@ -14,7 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from edgevoice.core.events import RATE
 from edgevoice.ports import FRAME, EchoCanceller, EchoFilter, HighPass, Samples
+from edgevoice.stages.alignment import Alignment
 
 _FULL_SCALE = 32768.0
 
@@ -41,6 +43,9 @@ _TAIL = 0.8
 _HEARD = 20.0
 """An echo tells of the filter only when its power is this many times the noise."""
 
+_AUDIBLE = 4.0
+"""An echo is heard when the microphone has so many times the power of the noise."""
+
 _NOISE_BLOCKS = 150
 _CLEARLY_NEAR = 0.01
 """RMS that the suppressor lets through only when somebody is there."""
@@ -53,7 +58,10 @@ _OPEN_BLOCKS = 8
 """And not for 160 ms after anything else was heard: a syllable."""
 
 _LEARNING_BLOCKS = 60
-"""The first 1.2 s that it ever plays leak: nobody can be told from the device itself."""
+"""The first 1.2 s of an echo leak: nobody can be told from the device itself."""
+
+_NEVER_HEARD = 250
+"""After 5 s of playing without an echo there is none: headphones, or a muted loudspeaker."""
 
 _PLAYING = 0.003
 """RMS from which the device is heard."""
@@ -77,13 +85,22 @@ class Near:
 class EchoControl:
     """Runs both cancellers side by side; keep one for the daemon's life."""
 
-    def __init__(self, canceller: EchoCanceller, linear: EchoFilter, high_pass: HighPass) -> None:
+    def __init__(
+        self,
+        canceller: EchoCanceller,
+        linear: EchoFilter,
+        high_pass: HighPass,
+        alignment: Alignment | None = None,
+    ) -> None:
+        """Without an ``alignment`` what was played is taken to be heard when it is said to be."""
         self._canceller = canceller
         self._linear = linear
         self._high_pass = high_pass
+        self._alignment = alignment
+        self._moved = 0
         self._quality = _Quality()
         self._echo = 0.0
-        self._to_learn = _LEARNING_BLOCKS
+        self._to_learn, self._to_hear = _LEARNING_BLOCKS, _NEVER_HEARD
         self._playing = 0.0
         self._trusted = False
         self._gain = 1.0
@@ -102,7 +119,8 @@ class EchoControl:
     @property
     def delay_ms(self) -> float:
         """From playing a sample to its echo."""
-        return self._linear.delay_ms
+        held_back = self._alignment.held_back if self._alignment else 0
+        return held_back * 1000 / RATE + self._linear.delay_ms
 
     def process(self, near: Samples, far: Samples) -> tuple[Near, Samples]:
         """The next `block` samples of both.
@@ -110,6 +128,7 @@ class EchoControl:
         Returns what is believed, and what the suppressor made of it.
         """
         near = self._high_pass.process(near)
+        far = self._aligned(near, far)
         suppressed = np.concatenate(
             [
                 self._canceller.process(near[i : i + FRAME], far[i : i + FRAME])
@@ -120,7 +139,7 @@ class EchoControl:
         self._echo = max(filtered.echo**2, _TAIL * self._echo)
         self._quality.update(power(filtered.samples), self._echo, power(suppressed))
         self._decide()
-        if self._is_learning(far):
+        if self._is_learning(near, far):
             return Near(suppressed, suppressed, 1.0), suppressed
         if not self._trusted:
             return Near(suppressed, suppressed, 0.0), suppressed
@@ -152,13 +171,25 @@ class EchoControl:
         passed = float(np.sqrt(suppressed / max(filtered, _NOTHING)))
         return min(1.0, max(_REST_GAIN, passed))
 
-    def _is_learning(self, far: Samples) -> bool:
+    def _aligned(self, near: Samples, far: Samples) -> Samples:
+        """What was played, held back until it meets its echo; what moved is learned again."""
+        if self._alignment is None:
+            return far
+        far = self._alignment.align(near, far)
+        if self._moved != self._alignment.moved:
+            self._moved = self._alignment.moved
+            self._quality.forget()
+            self._to_learn, self._to_hear = _LEARNING_BLOCKS, _NEVER_HEARD
+        return far
+
+    def _is_learning(self, near: Samples, far: Samples) -> bool:
         """Whether there is an echo before either canceller has had time to learn the room."""
-        if not self._to_learn:
+        if not self._to_learn or not self._to_hear:
             return False
         self._playing = max(power(far), _TAIL * self._playing)
         playing = self._playing > _PLAYING**2
-        self._to_learn -= playing
+        self._to_hear -= playing
+        self._to_learn -= playing and power(near) > _AUDIBLE * self._quality.noise
         return playing
 
     def _decide(self) -> None:
@@ -190,10 +221,14 @@ class _Quality:
     """Follows what share of the echo the filter leaves."""
 
     def __init__(self) -> None:
-        self._mostly = _Percentile(_MOSTLY, 0.6)
-        self._seldom = _Percentile(_SELDOM, 1.0)
         self._recent: deque[float] = deque(maxlen=_NOISE_BLOCKS)
         self._noise = _NOTHING
+        self.forget()
+
+    def forget(self) -> None:
+        """The filter has a new path to learn; the noise is as it was."""
+        self._mostly = _Percentile(_MOSTLY, 0.6)
+        self._seldom = _Percentile(_SELDOM, 1.0)
 
     @property
     def left_db(self) -> float:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from edgevoice.ports import EchoFiltered
+from edgevoice.stages.alignment import Alignment
 from edgevoice.stages.echo import EchoControl, power
 
 BLOCK = 320
@@ -78,9 +79,53 @@ def test_in_its_first_second_of_echo_nobody_can_be_told_from_the_device():
     near, suppressed = control.process(silence, silence)
     assert near.samples is suppressed
     assert near.leak == 0.0, "silence is no echo"
-    leaks = [near.leak for near, _ in listen(control, 100)]
-    assert leaks[10] == 1.0
-    assert max(leaks[61:]) < 1.0
+    leaks = [near.leak for near, _ in listen(control, 130)]
+    assert leaks[80] == 1.0
+    assert max(leaks[91:]) < 1.0, "two of three blocks have an echo"
+
+
+def played(control, blocks, heard=1.0):
+    """What is believed while noise plays of which the microphone hears a share."""
+    for i in range(blocks):
+        far = noise(0.1, i) if i % 3 else np.zeros(BLOCK, np.int16)
+        yield control.process(np.rint(heard * far).astype(np.int16) + noise(0.001, i), far)[0]
+
+
+def test_what_nobody_hears_teaches_nothing():
+    control = EchoControl(Suppressor(), Filter(0.01), Flat())
+    *_, unheard = played(control, 150, heard=0.0)
+    assert unheard.leak == 1.0
+    *_, heard = played(control, 50)
+    assert heard.leak == 1.0
+    *_, known = played(control, 50)
+    assert known.leak < 1.0
+
+
+def test_a_device_that_is_never_heard_can_be_interrupted_all_the_same():
+    control = EchoControl(Suppressor(), Filter(0.01), Flat())
+    *_, near = played(control, 260, heard=0.0)
+    assert near.leak < 1.0
+
+
+class Moving(Alignment):
+    """Says that the echo has moved when it is told to."""
+
+    def align(self, near, far):
+        return far
+
+
+def test_an_echo_that_has_moved_is_learned_again():
+    alignment = Moving()
+    control = EchoControl(Suppressor(), Filter(0.01), Flat(), alignment)
+    *_, (near, _) = listen(control, 300)
+    assert near.leak < 1.0
+    alignment.moved, alignment.held_back = 1, 8000
+    next(listen(control, 1))
+    assert control.left_db > -5, "what was known of it is forgotten"
+    leaks = [near.leak for near, _ in listen(control, 130)]
+    assert leaks[:85] == [1.0] * 85
+    assert max(leaks[91:]) < 1.0
+    assert control.delay_ms == 500
 
 
 def test_a_filter_that_does_badly_is_not_believed():

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from types import TracebackType
 
 import numpy as np
-import numpy.typing as npt
 
 from edgevoice.core.events import RATE, DeviceLost, Event
 from edgevoice.errors import DeviceError
 from edgevoice.ports import FRAME, Microphone, Resampler, Samples, Speaker
+from edgevoice.stages.alignment import arrivals
 from edgevoice.stages.capture import Capture, Heard, Reference
 from edgevoice.stages.echo import EchoControl, power
 from edgevoice.system.doctor.finding import Finding, fail, ok, warn
@@ -30,7 +30,7 @@ _LOUDNESS = 0.1
 """RMS of full scale of the noise, before `volume`."""
 _BAND_HZ = (200.0, 4000.0)
 """Where speech is, and where small loudspeakers sound."""
-_LONGEST_DELAY_S = 0.5
+_LONGEST_DELAY_S = 1.5
 
 _CLIPPED = 32_700
 _NOISY_DB, _DEAF_DB = -40.0, -85.0
@@ -174,16 +174,13 @@ def cancelled(echo: EchoControl, near: Samples, far: Samples) -> Iterator[Sample
 
 
 def delay_ms(near: Samples, far: Samples) -> float:
-    """How much later ``near`` has what ``far`` has, by the phase transform (GCC-PHAT).
+    """How much later ``near`` has what ``far`` has, in milliseconds.
 
     Negative when the card's buffers bring the echo before the reference.
     """
-    size = 2 * len(near)
-    cross = np.fft.rfft(near, size) * np.conj(np.fft.rfft(far, size))
-    peak: npt.NDArray[np.float64] = np.fft.irfft(cross / (np.abs(cross) + 1e-9), size)
     reach = min(int(_LONGEST_DELAY_S * RATE), len(near) - 1)
-    window = np.concatenate((peak[-reach:], peak[:reach]))
-    return float(np.argmax(np.abs(window)) - reach) * 1000 / RATE
+    clear = arrivals(near, far, range(-reach, reach))
+    return float(np.argmax(clear) - reach) * 1000 / RATE
 
 
 def level_db(samples: Samples) -> float:
@@ -227,7 +224,7 @@ def _microphone(loop: Loop) -> Finding:
 def _delay(loop: Loop) -> Finding:
     told = f"{loop.delay_ms:.0f} ms from the loudspeaker to the microphone"
     if loop.delay_ms > _LATE_MS:
-        todo = "lower audio.period_ms; Bluetooth loudspeakers are too late for echo cancellation"
+        todo = "lower audio.period_ms; over Bluetooth it falls silent so much later"
         return warn("loop delay", told, todo, delay_ms=round(loop.delay_ms, 1))
     return ok("loop delay", told, delay_ms=round(loop.delay_ms, 1))
 
