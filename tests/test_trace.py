@@ -8,6 +8,7 @@ import json
 import types
 import typing
 from enum import Enum
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -220,6 +221,18 @@ def test_until_stops_after_that_line(usual, capsys):
     assert main(["replay", str(usual), "--until", str(number - 1)]) == 0
     assert f"{number - 2} events gave the same" in capsys.readouterr().out
     assert f":{number}:" in refused(usual, capsys, "--until", str(number))
+
+
+def test_explain_tells_once_of_what_it_waits_for(capsys):
+    assert main(["replay", str(path_of("usual")), "--explain"]) == 0
+    lines = [line.partition(": ")[2] for line in capsys.readouterr().out.splitlines()]
+    waits = [line for line in lines if "SoundFrame -> nothing" in line]
+    assert 0 < len(waits) < len(path_of("usual").read_text().splitlines()) // 10
+    assert all(
+        line.partition(" (")[0] != before.partition(" (")[0]
+        for before, line in pairwise(lines)
+        if "nothing" in line
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("trace", metavar="TRACE", help="events.jsonl of a demo or of run --trace")
     parser.add_argument("--until", metavar="LINE", type=int, help="stop after this line")
     parser.add_argument(
-        "--explain", action="store_true", help="say why the core did what it did, line by line"
+        "--explain", action="store_true", help="say why the core did what it did, or did nothing"
     )
     parser.set_defaults(run=run)
 
@@ -34,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     from edgevoice.trace import replay
 
     path = Path(args.trace)
-    place = Place.PREPARING
+    place, told = Place.PREPARING, ""
     events = commands = 0
     for step, core, difference in replay(path):
         if args.until is not None and step.line > args.until:
@@ -48,7 +49,10 @@ def run(args: argparse.Namespace) -> int:
                 "the trace is from another version, or was edited",
             )
         if args.explain and (core.why or step.commands):
-            print(explained(step, place, core))
+            line = explained(step, place, core)
+            if step.commands or _kind(line) != told:  # of frames for which it waits, the first
+                print(f"{step.line}: {line}")
+            told = _kind(line)
         place = core.place
     print(f"{path}: {events} events gave the same {commands} commands")
     return 0
@@ -63,13 +67,18 @@ def explained(step: Step, place: Place, core: Conversation) -> str:
 
     names = ", ".join(command["is"] for command in step.commands) or "nothing"
     row = TABLE[place].get(type(step.event))
-    line = f"{step.line}: {place.value}: {type(step.event).__name__} -> {names}"
+    line = f"{place.value}: {type(step.event).__name__} -> {names}"
     line += f"  by {row.rule}" if row else "  by no rule"
     if core.why:
         line += f" because {core.why}"
     if core.why and core.place is not place and type(step.event).__name__ in _HEARD:
         line += _thresholds(place, core.tuning)
     return line
+
+
+def _kind(line: str) -> str:
+    """The line without its figures."""
+    return re.sub(r"\d+", "", line.partition(" (")[0])
 
 
 def _thresholds(place: Place, tuning: Tuning) -> str:

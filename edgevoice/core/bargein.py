@@ -174,7 +174,8 @@ class Judge:
             return Judgement(Verdict.RESUME, "silence", detail)
         if timed_out:
             return Judgement(Verdict.RESUME, "timeout", f"{self.speech_ms:.0f} ms of speech")
-        return Judgement(Verdict.WAIT, "undecided")
+        so_far = f"{len(substance)} words, {self.speech_ms:.0f} ms of speech"
+        return Judgement(Verdict.WAIT, "undecided", so_far)
 
     def _said(self, least: float = _MIN_WORD_CONFIDENCE) -> list[str]:
         """The words so far; of a final, those the recogniser is sure of."""

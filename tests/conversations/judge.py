@@ -40,9 +40,10 @@ def check_turns(turns: list[dict[str, Any]]) -> None:
 
 
 def check_replay(trace: Path) -> None:
-    """The trace gives the same commands in a fresh core."""
-    command = [sys.executable, "-m", "edgevoice", "replay", str(trace)]
+    """The trace gives the same commands in a fresh core; a test that fails shows why each."""
+    command = [sys.executable, "-m", "edgevoice", "replay", "--explain", str(trace)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
+    print(done.stdout)
     assert done.returncode == 0, done.stderr
 
 

@@ -125,10 +125,10 @@ def test_the_daemon_ends_well_when_it_is_told_to(conversation):
 
 def test_the_same_conversation_is_held(conversation):
     _, trace, loudspeaker, _ = conversation
+    judge.check_replay(trace)
     turns = judge.records(trace)
     judge.check_turns(turns)
     judge.check_spoken(loudspeaker, turns)
-    judge.check_replay(trace)
 
 
 def test_the_log_tells_states_and_latencies_and_no_word(conversation):

@@ -221,7 +221,7 @@ def test_an_echo_is_70_percent_of_the_words():
         ({"speech": 850}, "850 ms"),
         ({"speech": 200, "silence": 300, "text": "uh huh", "sure": 0.9}, "2 words"),
         ({"speech": 240, "timed_out": True}, "240 ms of speech"),
-        ({"speech": 200}, ""),
+        ({"speech": 200}, "0 words, 200 ms of speech"),
         ({"speech": 200, "silence": 300, "text": "it is wide", "sure": 0.9,
           "spoken": ("It is", "wide.")}, "3 words of the device's own"),
     ],
