@@ -7,7 +7,7 @@ from edgevoice.adapters.aec import NoEchoFilter
 from edgevoice.core.events import Fault, FaultKind, SoundFrame, WakeHeard
 from edgevoice.stages.capture import Heard
 from edgevoice.stages.echo import EchoControl
-from edgevoice.stages.listen import Hush, Listen, WakeGate, rms
+from edgevoice.stages.listen import Hush, Listen, OverEcho, WakeGate, rms
 from tests.patience import until
 
 
@@ -143,6 +143,16 @@ def test_while_the_device_speaks_a_wake_phrase_needs_more_score_and_more_patienc
     assert len(house.all(WakeHeard)) == 1, "the patience begins anew"
 
 
+def test_what_the_device_says_itself_does_not_wake_it():
+    house = House(*[0.4] * 8)
+    house.listen.gate = WakeGate(0.5, 0.3, patience=2)
+    house.listen.device_speaks = True
+    house.hear(8 * 4)
+    assert house.all(WakeHeard) == []
+    house.hear(8 * 2, near=1000)
+    assert len(house.all(WakeHeard)) == 1
+
+
 @pytest.mark.parametrize(
     ("scores", "speaking", "passes"),
     [
@@ -155,6 +165,33 @@ def test_while_the_device_speaks_a_wake_phrase_needs_more_score_and_more_patienc
 def test_the_gate_counts_scores_in_a_row(scores, speaking, passes):
     gate = WakeGate(0.5, 0.8, patience=2)
     assert [gate.passes(score, speaking) for score in scores] == passes
+
+
+def test_over_the_device_a_weak_score_counts_only_when_somebody_was_heard():
+    gate = WakeGate(0.5, 0.3, patience=2)
+    assert [gate.passes(0.4, True, heard) for heard in (True, True, False, False)] == [0, 1, 0, 0]
+    assert [gate.passes(0.5, True, False) for _ in range(2)] == [False, True]
+
+
+def test_somebody_is_heard_by_what_is_louder_than_the_echo_that_may_be_left():
+    over = OverEcho()
+    for _ in range(2):
+        over.update(0.02, 0.01)
+    for _ in range(3):
+        over.update(0.02, 0.02)
+    assert not over.heard
+    over.update(0.02, 0.01)
+    assert over.heard
+    for _ in range(49):
+        over.update(0.0, 0.0)
+    assert not over.heard, "a phrase takes no more than a second"
+
+
+def test_while_the_room_is_learned_everybody_may_be_heard():
+    over = OverEcho()
+    for _ in range(3):
+        over.update(0.02, 1.0)
+    assert over.heard
 
 
 def test_an_engine_that_raises_is_a_fault_and_another_one_can_take_its_place():
