@@ -133,8 +133,8 @@ def _wake_rows(people: Sequence[Utterance], folder: Path) -> list[Row]:
     aec3 = _misses("AEC3 alone", _heard(over.suppressed, True), people, None, _FIRST_S)
     lower = f", threshold {_LOWER}"
     return [
-        _misses("in silence", _heard(calm, False), people, 2),
-        _misses(f"in silence{lower}", _heard(calm, False, _LOWER), people, None),
+        _misses("in silence", _heard(calm, False), people, None),
+        _misses(f"in silence{lower}", _heard(calm, False, _LOWER), people, 2),
         _misses("in noise at 10 dB", _heard(_digital(_LEVEL * noisy), False), people, None),
         _misses("over playback, 0 dB", _heard_over(over), people, 10, _FIRST_S)
         | {"baseline": aec3["p50"]},
@@ -148,7 +148,8 @@ _FIRST_S = 6.0
 _BLOCK = 320
 """Of the echo control; a chunk of the wake engine is four."""
 _LOWER = 0.3
-"""What the README advises to whom it does not hear."""
+"""What the README advises to whom it does not hear: the target is of misses at no false accept,
+and at this there is none either.  The default keeps clear of televisions."""
 
 
 def _spoken(people: Sequence[Utterance]) -> np.ndarray:

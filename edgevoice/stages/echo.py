@@ -46,6 +46,9 @@ _HEARD = 20.0
 _AUDIBLE = 4.0
 """An echo is heard when the microphone has so many times the power of the noise."""
 
+_TAKEN_AWAY = 0.1
+"""And no longer in what has less than this of it left; of a voice more is."""
+
 _NOISE_BLOCKS = 150
 _CLEARLY_NEAR = 0.01
 """RMS that the suppressor lets through only when somebody is there."""
@@ -57,11 +60,11 @@ _REST_GAIN, _RAMP = 0.2, 40
 _OPEN_BLOCKS = 8
 """And not for 160 ms after anything else was heard: a syllable."""
 
-_LEARNING_BLOCKS = 60
-"""The first 1.2 s of an echo leak: nobody can be told from the device itself."""
+_LEARNING_BLOCKS = 30
+"""Until 0.6 s of an echo were seen to be taken away, nobody can be told from the device itself."""
 
 _NEVER_HEARD = 250
-"""After 5 s of playing without an echo there is none: headphones, or a muted loudspeaker."""
+"""After 5 s of playing without that there is none: headphones, or a muted loudspeaker."""
 
 _PLAYING = 0.003
 """RMS from which the device is heard."""
@@ -139,7 +142,7 @@ class EchoControl:
         self._echo = max(filtered.echo**2, _TAIL * self._echo)
         self._quality.update(power(filtered.samples), self._echo, power(suppressed))
         self._decide()
-        if self._is_learning(near, far):
+        if self._is_learning(power(near), power(far), power(suppressed)):
             return Near(suppressed, suppressed, 1.0), suppressed
         if not self._trusted:
             return Near(suppressed, suppressed, 0.0), suppressed
@@ -182,14 +185,15 @@ class EchoControl:
             self._to_learn, self._to_hear = _LEARNING_BLOCKS, _NEVER_HEARD
         return far
 
-    def _is_learning(self, near: Samples, far: Samples) -> bool:
-        """Whether there is an echo before either canceller has had time to learn the room."""
+    def _is_learning(self, near: float, far: float, suppressed: float) -> bool:
+        """Whether there may be an echo that neither canceller has learned to take away."""
         if not self._to_learn or not self._to_hear:
             return False
-        self._playing = max(power(far), _TAIL * self._playing)
+        self._playing = max(far, _TAIL * self._playing)
         playing = self._playing > _PLAYING**2
+        heard = near > _AUDIBLE * self._quality.noise
         self._to_hear -= playing
-        self._to_learn -= playing and power(near) > _AUDIBLE * self._quality.noise
+        self._to_learn -= playing and heard and suppressed < _TAKEN_AWAY * near
         return playing
 
     def _decide(self) -> None:
