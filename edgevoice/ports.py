@@ -130,6 +130,9 @@ class EchoFilter(Protocol):
     def process(self, near: Samples, far: Samples) -> EchoFiltered:
         """Cancel ``far`` in ``near``: `block` samples each at 16 kHz, one call a block."""
 
+    def forget(self) -> None:
+        """The echo takes another way than what was learned."""
+
 
 class HighPass(Protocol):
     """Takes out what is below speech: hum, rumble and a converter's offset."""

@@ -31,6 +31,9 @@ pcm.evmic { type asym capture.pcm { type pulse device mic } }
 pcm.evmonitor { type asym capture.pcm { type pulse device spk.monitor } }
 """
 
+AS_HARDWARE = ("nice", "-n", "-10")
+"""Before a command: like a card it waits for no program, where that is allowed."""
+
 _MODULES = (
     # Without norewinds the first read from a monitor stalls for almost two seconds.
     "module-null-sink norewinds=1 sink_name=spk {format}",
@@ -130,7 +133,7 @@ def _daemon_command(home: Path, sample: str) -> list[str]:
     modules = [f"module-native-protocol-unix socket={home}/socket auth-anonymous=1"]
     modules += [module.format(format=sample) for module in _MODULES]
     # It must not outlive a test run that is killed.
-    command = ["setpriv", "--pdeathsig", "TERM", "pulseaudio"]
+    command = [*AS_HARDWARE, "setpriv", "--pdeathsig", "TERM", "pulseaudio"]
     return [*command, *options, *(f"--load={module}" for module in modules)]
 
 

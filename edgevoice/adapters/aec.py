@@ -96,3 +96,6 @@ class NoEchoFilter:
     def process(self, near: Samples, far: Samples) -> EchoFiltered:
         """Return ``near`` as it is."""
         return EchoFiltered(near, 0.0)
+
+    def forget(self) -> None:
+        """Nothing was learned."""

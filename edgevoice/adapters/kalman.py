@@ -25,6 +25,8 @@ _FULL_SCALE = 32768.0
 _BLOCK = 320
 """Samples to a step: 20 ms cost half of what 10 ms do, and are what the core is told of."""
 
+_BINS = _BLOCK + 1
+
 _PARTITIONS = 20
 """Blocks that the echo may take, 400 ms: a delay of 300 ms and the nearest of the room."""
 
@@ -50,13 +52,20 @@ class KalmanEchoFilter:
     """
 
     def __init__(self) -> None:
-        bins = _BLOCK + 1
-        self._far: npt.NDArray[np.complex128] = np.zeros((_PARTITIONS, bins), complex)
-        self._path: npt.NDArray[np.complex128] = np.zeros((_PARTITIONS, bins), complex)
-        self._doubt = np.full((_PARTITIONS, bins), _FIRST_DOUBT)
-        self._others = np.full(bins, 1e-4)
+        self._far: npt.NDArray[np.complex128] = np.zeros((_PARTITIONS, _BINS), complex)
+        self._others = np.full(_BINS, 1e-4)
         self._before = np.zeros(_BLOCK)
         self._silent_blocks = _PARTITIONS + 1
+        self.forget()
+
+    def forget(self) -> None:
+        """The echo takes another way than what was learned.
+
+        It does not find out itself: the surer it is of a path, of none as well, the slower
+        it learns another.
+        """
+        self._path: npt.NDArray[np.complex128] = np.zeros((_PARTITIONS, _BINS), complex)
+        self._doubt = np.full((_PARTITIONS, _BINS), _FIRST_DOUBT)
 
     @property
     def block(self) -> int:

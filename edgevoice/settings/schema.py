@@ -111,7 +111,8 @@ class WakeWord:
     threshold: float = knob(0.5, "Score from which the phrase counts as said.", ge=0.05, le=1)
     threshold_while_speaking: float = knob(
         0.3,
-        "The same while the device speaks, when its own voice hides part of the phrase.",
+        "The same while the device speaks, when its own voice hides part of the phrase. Less than "
+        "the threshold in silence counts only when somebody is heard over the rest of its echo.",
         ge=0.05,
         le=1,
     )

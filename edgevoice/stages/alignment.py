@@ -59,15 +59,16 @@ def arrivals(near: Samples, far: Samples, reach: range) -> npt.NDArray[np.float6
 class Alignment:
     """Holds what was played back for as long as the cancellers need to meet its echo.
 
-    ``moved`` counts how often an echo was found at another time than before, or beyond what
-    was covered: whatever had been learned of it is then worth nothing.
+    ``moved`` counts how often an echo was found where none was known: the first, and each
+    that came at another time than before.
     """
 
     def __init__(self) -> None:
         self._near = np.zeros(_WINDOW, np.int16)
         self._far = np.zeros(_WINDOW + _LATEST, np.int16)
         self._unseen = 0
-        self._found: int | None = None
+        self.found: int | None = None
+        """Samples from playing to the echo; None before it was heard clearly."""
         self.held_back = 0
         """Samples."""
         self.moved = 0
@@ -89,13 +90,11 @@ class Alignment:
         found = self._likeliest(arrivals(self._near, self._far, range(_LATEST)))
         if found is None:
             return
-        before, self._found = self._found, found
+        before, self.found = self.found, found
         covered = 0 <= found - self.held_back <= _COVERED
-        if covered and (before is None or abs(found - before) < _JUMP):
-            return
-        self.moved += 1
         if not covered:
             self.held_back = max(0, found - _NEAREST)
+        self.moved += not covered or before is None or abs(found - before) >= _JUMP
 
     def _likeliest(self, arrivals: npt.NDArray[np.float64]) -> int | None:
         """None without a clear one.
@@ -104,7 +103,7 @@ class Alignment:
         twice, comes later.
         """
         clear = np.flatnonzero(arrivals > max(_CLEAR, _AS_CLEAR * arrivals.max()))
-        if self._found is not None:
-            again = clear[np.abs(clear - self._found) < _JUMP]
+        if self.found is not None:
+            again = clear[np.abs(clear - self.found) < _JUMP]
             clear = again if len(again) else clear
         return int(clear[0]) if len(clear) else None

@@ -67,7 +67,7 @@ _NEVER_HEARD = 250
 """After 5 s of playing without that there is none: headphones, or a muted loudspeaker."""
 
 _PLAYING = 0.003
-"""RMS from which the device is heard."""
+"""RMS from which the device is heard, and its echo."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +122,8 @@ class EchoControl:
     @property
     def delay_ms(self) -> float:
         """From playing a sample to its echo."""
-        held_back = self._alignment.held_back if self._alignment else 0
-        return held_back * 1000 / RATE + self._linear.delay_ms
+        found = self._alignment.found if self._alignment else None
+        return self._linear.delay_ms if found is None else found * 1000 / RATE
 
     def process(self, near: Samples, far: Samples) -> tuple[Near, Samples]:
         """The next `block` samples of both.
@@ -180,10 +180,16 @@ class EchoControl:
             return far
         far = self._alignment.align(near, far)
         if self._moved != self._alignment.moved:
+            is_known = self._trusted and not self._moved
             self._moved = self._alignment.moved
-            self._quality.forget()
-            self._to_learn, self._to_hear = _LEARNING_BLOCKS, _NEVER_HEARD
+            if not is_known:
+                self._begin_anew()
         return far
+
+    def _begin_anew(self) -> None:
+        self._linear.forget()
+        self._quality.forget()
+        self._to_learn, self._to_hear = _LEARNING_BLOCKS, _NEVER_HEARD
 
     def _is_learning(self, near: float, far: float, suppressed: float) -> bool:
         """Whether there may be an echo that neither canceller has learned to take away."""
@@ -191,10 +197,16 @@ class EchoControl:
             return False
         self._playing = max(far, _TAIL * self._playing)
         playing = self._playing > _PLAYING**2
-        heard = near > _AUDIBLE * self._quality.noise
+        heard = near > max(_AUDIBLE * self._quality.noise, _PLAYING**2)
         self._to_hear -= playing
-        self._to_learn -= playing and heard and suppressed < _TAKEN_AWAY * near
+        if playing and heard and self._knows_echo:
+            self._to_learn -= suppressed < _TAKEN_AWAY * near
         return playing
+
+    @property
+    def _knows_echo(self) -> bool:
+        """Whether it is an echo: at first the suppressor takes everything away, voices as well."""
+        return self._alignment is None or self._alignment.found is not None
 
     def _decide(self) -> None:
         limit = _DISTRUST_DB if self._trusted else _TRUST_DB

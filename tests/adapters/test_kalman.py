@@ -25,8 +25,8 @@ def echo_of(far, delay_ms, rt60_s=0.3):
     return delayed[: len(far)]
 
 
-def run(near, far):
-    cancel = KalmanEchoFilter()
+def run(near, far, cancel=None):
+    cancel = cancel or KalmanEchoFilter()
     near, far = (np.rint(x * 32767).astype(np.int16) for x in (near, far))
     block = cancel.block
     outs = [
@@ -48,6 +48,21 @@ def test_it_cancels_an_echo_of_any_delay_and_learns_the_delay(delay_ms):
     late = slice(5 * RATE, len(out))
     assert level_db(echo[late]) - level_db(out[late]) > 25
     assert cancel.delay_ms == pytest.approx(delay_ms, abs=1)
+
+
+def test_it_forgets_that_nothing_was_heard_when_it_is_told_to():
+    def cancelled_db(forgets):
+        far = speech_like(6, 1)
+        _, cancel = run(np.zeros(len(far)), far)
+        if forgets:
+            cancel.forget()
+        echo = echo_of(far, 40)
+        out, _ = run(echo, far, cancel)
+        late = slice(2 * RATE, len(out))
+        return level_db(echo[late]) - level_db(out[late])
+
+    assert cancelled_db(True) > cancelled_db(False) + 6
+    assert cancelled_db(True) > 20
 
 
 def test_it_leaves_whoever_speaks_over_the_device_whole():

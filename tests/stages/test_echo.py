@@ -32,6 +32,10 @@ class Filter:
 
     def __init__(self, share):
         self.share = share
+        self.forgot = 0
+
+    def forget(self):
+        self.forgot += 1
 
     def process(self, near, far):
         left = near - far + np.rint(self.share * far).astype(np.int16)
@@ -101,6 +105,15 @@ def test_what_nobody_hears_teaches_nothing():
     assert known.leak < 1.0
 
 
+def test_the_hiss_of_a_microphone_that_has_just_been_plugged_in_is_no_echo():
+    control = EchoControl(Suppressor(), Filter(0.01), Flat())
+    silence = np.zeros(BLOCK, np.int16)
+    for _ in range(20):
+        control.process(silence, silence)
+    *_, hiss = played(control, 60, heard=0.0)
+    assert hiss.leak == 1.0
+
+
 class Leaking(Suppressor):
     """Leaves a share of everything."""
 
@@ -126,6 +139,16 @@ def test_a_device_that_is_never_heard_can_be_interrupted_all_the_same():
     assert near.leak < 1.0
 
 
+def test_what_is_taken_away_before_an_echo_was_found_teaches_nothing():
+    alignment = Moving()
+    control = EchoControl(Suppressor(), Filter(0.01), Flat(), alignment)
+    *_, near = played(control, 100)
+    assert near.leak == 1.0
+    alignment.found = 0
+    *_, near = played(control, 50)
+    assert near.leak < 1.0
+
+
 class Moving(Alignment):
     """Says that the echo has moved when it is told to."""
 
@@ -134,17 +157,30 @@ class Moving(Alignment):
 
 
 def test_an_echo_that_has_moved_is_learned_again():
-    alignment = Moving()
-    control = EchoControl(Suppressor(), Filter(0.01), Flat(), alignment)
+    alignment, linear = Moving(), Filter(0.01)
+    control = EchoControl(Suppressor(), linear, Flat(), alignment)
+    alignment.found, alignment.moved = 8000, 1
     *_, (near, _) = listen(control, 300)
     assert near.leak < 1.0
-    alignment.moved, alignment.held_back = 1, 8000
+    assert control.delay_ms == 500
+    alignment.moved = 2
     next(listen(control, 1))
+    assert linear.forgot == 2
     assert control.left_db > -5, "what was known of it is forgotten"
     leaks = [near.leak for near, _ in listen(control, 130)]
-    assert leaks[:43] == [1.0] * 43
+    assert leaks[:42] == [1.0] * 42
     assert max(leaks[46:]) < 1.0
-    assert control.delay_ms == 500
+
+
+def test_an_echo_that_was_learned_before_it_was_found_is_not_learned_again():
+    alignment, linear = Moving(), Filter(0.01)
+    control = EchoControl(Suppressor(), linear, Flat(), alignment)
+    for _ in listen(control, 300):
+        pass
+    alignment.found, alignment.moved = 640, 1
+    next(listen(control, 1))
+    assert control.left_db < -14
+    assert not linear.forgot
 
 
 def test_a_filter_that_does_badly_is_not_believed():
