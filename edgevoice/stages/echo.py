@@ -95,7 +95,7 @@ class EchoControl:
         high_pass: HighPass,
         alignment: Alignment | None = None,
     ) -> None:
-        """Without an ``alignment`` what was played is taken to be heard when it is said to be."""
+        """Without an ``alignment`` others cancel the echo: there is nothing to learn."""
         self._canceller = canceller
         self._linear = linear
         self._high_pass = high_pass
@@ -193,20 +193,16 @@ class EchoControl:
 
     def _is_learning(self, near: float, far: float, suppressed: float) -> bool:
         """Whether there may be an echo that neither canceller has learned to take away."""
-        if not self._to_learn or not self._to_hear:
+        if self._alignment is None or not self._to_learn or not self._to_hear:
             return False
         self._playing = max(far, _TAIL * self._playing)
         playing = self._playing > _PLAYING**2
         heard = near > max(_AUDIBLE * self._quality.noise, _PLAYING**2)
         self._to_hear -= playing
-        if playing and heard and self._knows_echo:
+        # Before an echo was found the suppressor takes everything away, voices as well.
+        if playing and heard and self._alignment.found is not None:
             self._to_learn -= suppressed < _TAKEN_AWAY * near
         return playing
-
-    @property
-    def _knows_echo(self) -> bool:
-        """Whether it is an echo: at first the suppressor takes everything away, voices as well."""
-        return self._alignment is None or self._alignment.found is not None
 
     def _decide(self) -> None:
         limit = _DISTRUST_DB if self._trusted else _TRUST_DB
