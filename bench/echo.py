@@ -39,9 +39,9 @@ class Case:
 
 
 CASES = (
-    *(Case(f"delay {d} ms", Acoustics(delay_ms=d, noise=_QUIET)) for d in (20, 40, 150, 300)),
+    *(Case(f"delay {d} ms", Acoustics(delay_ms=d, noise=_QUIET)) for d in (20, 40, 150, 300, 900)),
     *(Case(f"drift {p} ppm", Acoustics(drift_ppm=p, noise=_QUIET)) for p in (100, -300)),
-    Case("jump of 30 ms", Acoustics(noise=_QUIET), (12.0, 0.03)),
+    *(Case(f"jump of {ms} ms", Acoustics(noise=_QUIET), (12.0, ms / 1000)) for ms in (30, 600)),
     *(Case(f"distortion {x:.0f}", Acoustics(distortion=x, noise=_QUIET)) for x in (2.0, 4.0)),
     *(Case(f"RT60 {t} s", Acoustics(rt60_s=t, noise=_QUIET)) for t in (0.2, 0.6)),
 )
@@ -58,7 +58,9 @@ def erle(sound: Overheard) -> np.ndarray:
     """Echo return loss enhancement (ITU-T G.168) of what is believed, a window."""
     before, after = _powers(sound.near), _powers(sound.believed)
     audible = before > _SPOKEN**2
-    return np.where(audible, 10 * np.log10(before / np.maximum(after, 1e-10)), np.nan)
+    return np.where(
+        audible, 10 * np.log10(np.maximum(before, 1e-10) / np.maximum(after, 1e-10)), np.nan
+    )
 
 
 def rows(measured: list[tuple[str, np.ndarray]], plot: Path) -> list[Row]:
