@@ -14,7 +14,7 @@ from edgevoice.demo.timeline import write
 _LEFT, _TOP, _WIDTH, _HEIGHT, _KEY = 70, 50, 620, 330, 230
 _COLOURS = (
     "#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#7f7f7f",
-    "#bcbd22", "#17becf", "#000000",
+    "#bcbd22", "#17becf", "#000000", "#98df8a", "#ff9896",
 )  # fmt: skip
 _TICKS = 5
 
