@@ -17,7 +17,7 @@ from edgevoice.ports import Samples
 
 _WINDOW = RATE
 """Samples of what is heard that are looked at: in the rooms of `bench.echo` an echo in them has a
-clearness of 18 to 140, anything else less than 12."""
+clearness of 17 to 124, anything else less than 12."""
 
 _LATEST = 3 * RATE // 2
 """No echo is later: radio holds back by 0.2 to 0.5 s."""
