@@ -17,9 +17,10 @@ from edgevoice.adapters.scene import Acoustics
 from edgevoice.adapters.talker import Utterance
 from edgevoice.adapters.wakeword import OpenWakeWord
 from edgevoice.models.paths import models_directory, resolve
+from edgevoice.parts import wake_gate
 from edgevoice.ports import Samples, SpeechDetector, WakeWord
 from edgevoice.settings.schema import WakeWord as WakeSettings
-from edgevoice.stages.listen import OverEcho, WakeGate, rms
+from edgevoice.stages.listen import OverEcho, rms
 
 _LEVEL = 0.05
 """Active RMS of a voice a metre away."""
@@ -191,10 +192,8 @@ def _heard_over(overheard: Overheard) -> list[float]:
 def _woke(
     sound: Samples, speaking: bool, leaks: Iterator[float], threshold: float | None = None
 ) -> list[float]:
-    wake, settings, over_echo = _engine(), WakeSettings(), OverEcho()
-    gate = WakeGate(
-        threshold or settings.threshold, settings.threshold_while_speaking, settings.patience
-    )
+    wake, over_echo = _engine(), OverEcho()
+    gate = wake_gate(WakeSettings() if threshold is None else WakeSettings(threshold=threshold))
     woke = []
     for start in range(0, len(sound) - wake.chunk + 1, wake.chunk):
         chunk = sound[start : start + wake.chunk]

@@ -29,6 +29,7 @@ from edgevoice.core import events as ev
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.table import Place, State
 from edgevoice.core.tuning import Tuning
+from edgevoice.parts import wake_gate
 from edgevoice.ports import (
     Deliver,
     Fill,
@@ -42,7 +43,7 @@ from edgevoice.ports import (
 from edgevoice.settings.schema import WakeWord as WakeSettings
 from edgevoice.stages.capture import Capture, Reference
 from edgevoice.stages.echo import EchoControl
-from edgevoice.stages.listen import Listen, WakeGate
+from edgevoice.stages.listen import Listen
 from edgevoice.stages.play import Chunk, End, Play
 from edgevoice.stages.recognise import RecogniseStage
 from edgevoice.stages.speak import placed
@@ -153,8 +154,7 @@ class Device:
         reference = Reference()
         self.play = Play(post, self._speaker, reference, 0.8, self._clock)
         self.recognise = RecogniseStage(post, ears.recogniser, self._clock)
-        wake = self.wake_settings
-        gate = WakeGate(wake.threshold, wake.threshold_while_speaking, wake.patience)
+        gate = wake_gate(self.wake_settings)
         self.echo = ears.echo()
         self.listen = Listen(post, self.echo, ears.detector(), ears.wake, gate, self._cancelled)
         self.capture = Capture(

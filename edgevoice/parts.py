@@ -95,7 +95,7 @@ class Parts:
 
     def set_wake_word(self, wake: WakeSettings) -> None:
         """Other thresholds, from the next score on."""
-        self.listen.stage.gate = _gate(wake)
+        self.listen.stage.gate = wake_gate(wake)
 
     @property
     def _workshop(self) -> Workshop:
@@ -106,7 +106,7 @@ class Parts:
         return RecogniseStage(self._post, recogniser)
 
     def _listening(self, echo: EchoControl, detector: SpeechDetector, wake: WakeWord) -> Listen:
-        gate = _gate(self.settings.wake_word)
+        gate = wake_gate(self.settings.wake_word)
         return Listen(self._post, echo, detector, wake, gate, self._heard)
 
     def _heard(self, sound: Sound) -> None:
@@ -127,7 +127,8 @@ class Parts:
         return Speak(self._post, synthesiser, lambda: play.rate, self._resampler, play.post)
 
 
-def _gate(wake: WakeSettings) -> WakeGate:
+def wake_gate(wake: WakeSettings) -> WakeGate:
+    """When a score of the wake engine counts, by the settings."""
     return WakeGate(wake.threshold, wake.threshold_while_speaking, wake.patience)
 
 

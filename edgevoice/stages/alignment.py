@@ -19,7 +19,7 @@ _WINDOW = RATE
 """Samples of what is heard that are looked at: in the rooms of `bench.echo` an echo in them has a
 clearness of 17 to 124, anything else less than 12."""
 
-_LATEST = 3 * RATE // 2
+LATEST = 3 * RATE // 2
 """No echo is later: radio holds back by 0.2 to 0.5 s."""
 
 _CLEAR = 15.0
@@ -65,7 +65,7 @@ class Alignment:
 
     def __init__(self) -> None:
         self._near = np.zeros(_WINDOW, np.int16)
-        self._far = np.zeros(_WINDOW + _LATEST, np.int16)
+        self._far = np.zeros(_WINDOW + LATEST, np.int16)
         self._unseen = 0
         self.found: int | None = None
         """Samples from playing to the echo; None before it was heard clearly."""
@@ -87,7 +87,7 @@ class Alignment:
     def _look(self) -> None:
         if not self._far.any() or not self._near.any():
             return  # most of a device's day
-        found = self._likeliest(arrivals(self._near, self._far, range(_LATEST)))
+        found = self._likeliest(arrivals(self._near, self._far, range(LATEST)))
         if found is None:
             return
         before, self.found = self.found, found
@@ -96,13 +96,13 @@ class Alignment:
             self.held_back = max(0, found - _NEAREST)
         self.moved += not covered or before is None or abs(found - before) >= _JUMP
 
-    def _likeliest(self, arrivals: npt.NDArray[np.float64]) -> int | None:
+    def _likeliest(self, clearness: npt.NDArray[np.float64]) -> int | None:
         """None without a clear one.
 
         What was found before stays; else it is the first, for what is reflected, or was said
         twice, comes later.
         """
-        clear = np.flatnonzero(arrivals > max(_CLEAR, _AS_CLEAR * arrivals.max()))
+        clear = np.flatnonzero(clearness > max(_CLEAR, _AS_CLEAR * clearness.max()))
         if self.found is not None:
             again = clear[np.abs(clear - self.found) < _JUMP]
             clear = again if len(again) else clear

@@ -47,7 +47,8 @@ _AUDIBLE = 4.0
 """An echo is heard when the microphone has so many times the power of the noise."""
 
 _TAKEN_AWAY = 0.1
-"""And no longer in what has less than this of it left; of a voice more is."""
+"""And it is taken away when the suppressor passes less than this of it; of a voice it passes
+more."""
 
 _NOISE_BLOCKS = 150
 _CLEARLY_NEAR = 0.01
@@ -140,9 +141,10 @@ class EchoControl:
         )
         filtered = self._linear.process(near, far)
         self._echo = max(filtered.echo**2, _TAIL * self._echo)
-        self._quality.update(power(filtered.samples), self._echo, power(suppressed))
+        passed = power(suppressed)
+        self._quality.update(power(filtered.samples), self._echo, passed)
         self._decide()
-        if self._is_learning(power(near), power(far), power(suppressed)):
+        if self._is_learning(near, far, passed):
             return Near(suppressed, suppressed, 1.0), suppressed
         if not self._trusted:
             return Near(suppressed, suppressed, 0.0), suppressed
@@ -191,17 +193,18 @@ class EchoControl:
         self._quality.forget()
         self._to_learn, self._to_hear = _LEARNING_BLOCKS, _NEVER_HEARD
 
-    def _is_learning(self, near: float, far: float, suppressed: float) -> bool:
+    def _is_learning(self, near: Samples, far: Samples, passed: float) -> bool:
         """Whether there may be an echo that neither canceller has learned to take away."""
         if self._alignment is None or not self._to_learn or not self._to_hear:
             return False
-        self._playing = max(far, _TAIL * self._playing)
+        self._playing = max(power(far), _TAIL * self._playing)
         playing = self._playing > _PLAYING**2
-        heard = near > max(_AUDIBLE * self._quality.noise, _PLAYING**2)
+        level = power(near)
+        heard = level > max(_AUDIBLE * self._quality.noise, _PLAYING**2)
         self._to_hear -= playing
         # Before an echo was found the suppressor takes everything away, voices as well.
         if playing and heard and self._alignment.found is not None:
-            self._to_learn -= suppressed < _TAKEN_AWAY * near
+            self._to_learn -= passed < _TAKEN_AWAY * level
         return playing
 
     def _decide(self) -> None:

@@ -4,7 +4,6 @@ The room is the air between the card's loudspeaker and its microphone: one pipe
 brings what the daemon plays, another takes what the microphone hears.
 """
 
-import contextlib
 import fcntl
 import mmap
 import os
@@ -13,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pytest
@@ -73,7 +72,7 @@ class Cables:
         block[: len(data) // 2] = np.frombuffer(data, np.int16)
 
     def to_microphone(self, block, at):
-        with contextlib.suppress(BlockingIOError):
+        with suppress(BlockingIOError):
             os.write(self._microphone.stdin.fileno(), block.tobytes())
 
     def cut(self):
@@ -86,7 +85,7 @@ class Cables:
 def in_real_time():
     """The room, whose thread is begun by this one, waits for no program either."""
     niceness = os.nice(0)
-    with contextlib.suppress(PermissionError):
+    with suppress(PermissionError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), -10)
     try:
         yield

@@ -46,10 +46,11 @@ def noise(rms, seed):
     return np.rint(np.random.default_rng(seed).normal(0, rms * 32768, BLOCK)).astype(np.int16)
 
 
-def listen(control, blocks, talker=lambda i: np.zeros(BLOCK, np.int16)):
+def listen(control, blocks, talker=lambda i: np.zeros(BLOCK, np.int16), heard=1.0):
+    """What is believed while noise plays of which the microphone hears a share."""
     for i in range(blocks):
         far = noise(0.1, i) if i % 3 else np.zeros(BLOCK, np.int16)
-        yield control.process(far + talker(i), far)
+        yield control.process(np.rint(heard * far).astype(np.int16) + talker(i), far)
 
 
 def test_a_filter_that_does_well_is_believed_and_leaves_the_talker_whole():
@@ -100,10 +101,8 @@ def test_in_its_first_second_of_echo_nobody_can_be_told_from_the_device():
 
 
 def played(control, blocks, heard=1.0):
-    """What is believed while noise plays of which the microphone hears a share."""
-    for i in range(blocks):
-        far = noise(0.1, i) if i % 3 else np.zeros(BLOCK, np.int16)
-        yield control.process(np.rint(heard * far).astype(np.int16) + noise(0.001, i), far)[0]
+    """The same with a microphone that hisses."""
+    return (near for near, _ in listen(control, blocks, lambda i: noise(0.001, i), heard))
 
 
 def test_what_nobody_hears_teaches_nothing():

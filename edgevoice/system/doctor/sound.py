@@ -16,7 +16,7 @@ import numpy as np
 from edgevoice.core.events import RATE, DeviceLost, Event
 from edgevoice.errors import DeviceError
 from edgevoice.ports import FRAME, Microphone, Resampler, Samples, Speaker
-from edgevoice.stages.alignment import arrivals
+from edgevoice.stages.alignment import LATEST, arrivals
 from edgevoice.stages.capture import Capture, Heard, Reference
 from edgevoice.stages.echo import EchoControl, power
 from edgevoice.system.doctor.finding import Finding, fail, ok, warn
@@ -30,7 +30,6 @@ _LOUDNESS = 0.1
 """RMS of full scale of the noise, before `volume`."""
 _BAND_HZ = (200.0, 4000.0)
 """Where speech is, and where small loudspeakers sound."""
-_LONGEST_DELAY_S = 1.5
 
 _CLIPPED = 32_700
 _NOISY_DB, _DEAF_DB = -40.0, -85.0
@@ -178,7 +177,7 @@ def delay_ms(near: Samples, far: Samples) -> float:
 
     Negative when the card's buffers bring the echo before the reference.
     """
-    reach = min(int(_LONGEST_DELAY_S * RATE), len(near) - 1)
+    reach = min(LATEST, len(near) - 1)
     clear = arrivals(near, far, range(-reach, reach))
     return float(np.argmax(clear) - reach) * 1000 / RATE
 
