@@ -47,7 +47,6 @@ class Worker:
     def __init__(self, threads: int, weight: float = 1.0) -> None:
         self.threads = threads
         self.weight = weight
-        self.used_s = 0.0
         self._orders: deque[Portions] = deque()
         self._result: Callable[[], object] | None = None
         self._owed_s = 0.0
@@ -84,9 +83,7 @@ class Worker:
             self._result = next(self._orders[0], None)
             if self._result is None:
                 self._orders.popleft()
-        cost = time.process_time() - began
-        self._owed_s += cost
-        self.used_s += cost
+        self._owed_s += time.process_time() - began
         return self._result is not None
 
 
@@ -126,12 +123,6 @@ class PacedDevice(Device):
             share = min(free * worker.weight / weight, worker.threads * STEP_S / _SLICES)
             worker.grant(share)
             free, weight = free - share, weight - worker.weight
-
-    @property
-    def used_s(self) -> dict[str, float]:
-        """Processor time so far, by part of the device."""
-        workers = {"recognise": self._ear, "think": self._mind, "speak": self._mouth}
-        return {"listen": self.hearing_s} | {name: w.used_s for name, w in workers.items()}
 
     def _hear(self, block: Samples) -> None:
         began = time.process_time()

@@ -11,7 +11,7 @@ from tempfile import mkdtemp
 import numpy as np
 
 from bench.lockstep import RATE, STEP_S, Ears, Step, Voice
-from bench.paced import PacedDevice
+from bench.paced import CORES, PacedDevice
 from edgevoice.adapters.scene import Scene
 from edgevoice.adapters.scene_file import load_scene
 from edgevoice.adapters.talker import Utterance, rehearse, voice
@@ -25,8 +25,6 @@ from edgevoice.trace import Recorder
 
 AUDIBLE = 300
 """Of 32768: −41 dB, above the room and below speech."""
-THREADS = 1
-"""Of the model: one works the same whoever shares the cores, so its time can be measured."""
 _PAUSE_S = 0.8
 _PATIENCE_S = 20.0
 
@@ -43,9 +41,6 @@ class Held:
     unanswered: int = 0
     starved: int = 0
     """Blocks in which the voice ran dry."""
-    lasted_s: float = 0.0
-    used_s: dict[str, float] = field(default_factory=dict)
-    """Processor time by part of the device."""
     trace: Path = field(default_factory=lambda: Path(mkdtemp(prefix="edgevoice-")) / "events.jsonl")
 
 
@@ -79,9 +74,17 @@ class House:
         """The voice."""
         return self._workshop.synthesiser()
 
-    def hold(self, configuration: str) -> Held:
-        """Ask every question of the scene, of a device with the text of a configuration."""
+    def hold(self, configuration: str, rounds: int = 1) -> Held:
+        """Ask every question of the scene, of a device with the text of a configuration.
+
+        Of a new one in each of ``rounds``; the trace is that of the last.
+        """
         held = Held()
+        for _ in range(rounds):
+            self._hold(configuration, held)
+        return held
+
+    def _hold(self, configuration: str, held: Held) -> None:
         file = held.trace.with_name("edgevoice.yaml")
         file.write_text(configuration)
         with held.trace.open("w") as trace:
@@ -97,12 +100,11 @@ class House:
                 observe=lambda step: _watch(step, recorder, held),
                 model=self.model,
                 synthesiser=self.synthesiser,
-                threads=THREADS,
+                threads=CORES,
             )
             for number in range(len(self.lines)):
                 _ask(device, number, held)
-        held.starved, held.lasted_s, held.used_s = device.play.starved, device.now, device.used_s
-        return held
+        held.starved += device.play.starved
 
 
 def _watch(step: Step, recorder: Recorder, held: Held) -> None:

@@ -36,6 +36,7 @@ TIMEOUTS_MS = (300, 500, 700, 1000, 1500)
 """What others wait: pipecat and LiveKit 300 to 500, Home Assistant 700, most on a Pi 1000 on."""
 JUDGES = ("easyturn", "smart_turn", "easyturn+smart_turn")
 RULES, PATIENT = "easyturn, rules alone", "easyturn+smart_turn, patient"
+PATIENT_READER = "easyturn, patient"
 BASELINE = "silence 700 ms"
 """Home Assistant's, and the nearest to what the default profile waits."""
 TARGETS = {"easyturn, default": 5.0, "easyturn, aggressive": 8.0}
@@ -89,7 +90,9 @@ def policies() -> dict[str, Turn]:
         for profile in ("default", "aggressive")
     }
     rules = {RULES: Turn(whole_probability=0.0)}
-    return silences | rules | judges | {PATIENT: build(PROFILES["patient"]).turn}
+    patient = build(PROFILES["patient"]).turn
+    reader = replace(patient, policy="easyturn")
+    return silences | rules | judges | {PATIENT_READER: reader, PATIENT: patient}
 
 
 def measure(said: Sequence[Utterance], compared: dict[str, Turn]) -> list[Outcome]:

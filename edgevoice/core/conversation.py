@@ -311,7 +311,7 @@ class Conversation:
             heard.changed_at,
             heard.tracker.stability(self.heard_until),
             heard.finished,
-            heard.whole,
+            1.0 if heard.understood else heard.whole,
         )
 
     def clock_of(self, sample: int) -> float:

@@ -16,8 +16,8 @@ less and are what EasyTurn is measured against.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from enum import Enum, auto
 from functools import partial
 
 from edgevoice.core.completeness import promises_more
@@ -42,18 +42,23 @@ __all__ = [
     "make_policy",
 ]
 
+_SURELY_WHOLE = 0.5
+"""From here on the words are believed whatever the sound says.
+
+Of the two they are the better judge (areas under the curve 0.91 and 0.72, `bench.turn`).
+"""
+
 SHORT_UTTERANCE = 20
 """Characters below which an utterance waits ``min_silence_short_utterance_ms``."""
 
-_HARDLY = 20.0
-"""At so many times less than ``whole_probability`` the words are held to be unfinished.
 
-Measured on 131 ends and 195 pauses of `bench.turn`, with and without a past: SmolLM2 135M gives
-more than 0.03 to 90 % of the ends and to 24 % of the pauses in mid-sentence, less than 0.0015 to
-3 and 43 %; area under the curve 0.91.
-"""
+class _Words(Enum):
+    """What the language model makes of them."""
 
-_NEVER = 1e-9
+    UNJUDGED = auto()
+    WHOLE = auto()
+    DOUBTFUL = auto()
+    UNFINISHED = auto()
 
 
 class Hysteresis:
@@ -68,8 +73,11 @@ class Hysteresis:
         self.state = TurnState.HOLD
         self._pending_since: int | None = None
 
-    def apply(self, desired: TurnState, now: int) -> str:
-        """Take what is desired at sample ``now``; EasyTurn's reason for what `state` then is."""
+    def apply(self, desired: TurnState, now: int, sooner_ms: int = 0) -> str:
+        """Take what is desired at sample ``now``; EasyTurn's reason for what `state` then is.
+
+        The window is shorter by ``sooner_ms``.
+        """
         if desired is self.state:
             self._pending_since = None
             return f"stable_{self.state.value}"
@@ -77,7 +85,7 @@ class Hysteresis:
             self._pending_since = now
             return f"pending_{desired.value}"
         elapsed = now - self._pending_since
-        if elapsed < self._window:
+        if elapsed < self._window - sooner_ms * RATE // 1000:
             return f"pending_{desired.value}_{elapsed * 1000 // RATE}ms"
         self._pending_since = None
         self.state = desired
@@ -128,9 +136,9 @@ class EasyTurn(_Listening):
 
     Whether what was said is complete its ``words`` tell, or its ``sound``, or both; then
     either doubt is enough for the long wait.  The words are judged by rules and by the
-    language model, whose doubt has degrees: the greater it is, the longer its wait.  Neither
-    the model nor the sound is asked about a short answer or a soft-ack: "yes" and "uh-huh"
-    always sound complete.
+    language model, which may hold them to be unfinished, as a rule does, or only doubt that
+    they are whole, for which the wait is shorter.  Neither the model nor the sound is asked
+    about a short answer or a soft-ack: "yes" and "uh-huh" always sound complete.
     """
 
     def __init__(
@@ -149,8 +157,9 @@ class EasyTurn(_Listening):
         self._hysteresis = Hysteresis(turn.hysteresis_window_ms)
         self._text = ""
         self._promises_more = self._is_enough = False
-        self._is_answer, self._is_open = True, False
-        self._doubt = 0.0
+        self._is_answer = True
+        self._is_open = False
+        self._words = _Words.UNJUDGED
 
     def reset(self, at: int) -> None:
         """A new utterance begins at sample ``at``."""
@@ -161,15 +170,18 @@ class EasyTurn(_Listening):
         """Take a frame; ``noise`` is the noise floor, RMS of full scale."""
         silence_ms = self._hear(frame, noise)
         self._read(heard.text)
-        self._is_open = self._promises_more or self._sounds_open(heard.finished)
-        self._doubt = self._doubt_of_words(heard.whole)
+        self._words = self._judged(heard.whole)
+        reads_open = self._promises_more or self._words is _Words.UNFINISHED
+        self._is_open = reads_open or self._sounds_open(heard)
         if self._hysteresis.state is TurnState.HOLD:
             blocker = self._missing(heard, silence_ms, frame.end)
             desired = TurnState.HOLD if blocker else TurnState.SPEAK
         else:
             blocker = Blocker.NOTHING
             desired = TurnState.HOLD if self._interrupts(frame, noise) else TurnState.SPEAK
-        reason = self._hysteresis.apply(desired, frame.end)
+        is_sure = desired is TurnState.SPEAK and self._words is _Words.WHOLE
+        sooner = self._turn.whole_sooner_ms if is_sure else 0
+        reason = self._hysteresis.apply(desired, frame.end, sooner)
         return TurnDecision(
             state=self._hysteresis.state,
             reason=reason,
@@ -190,18 +202,21 @@ class EasyTurn(_Listening):
             long_enough = len(text) >= self._turn.min_text_length
             self._is_enough = text != "" and (long_enough or short_answer)
 
-    def _doubt_of_words(self, whole: float | None) -> float:
-        """How much the language model doubts that they are whole, 0 to 1; unknown is no doubt."""
+    def _judged(self, whole: float | None) -> _Words:
+        """The language model's verdict on words of which it thinks that they are ``whole``."""
         if whole is None or self._is_answer or not self._by_words:
-            return 0.0
-        shortfall = max(self._turn.whole_probability, _NEVER) / max(whole, _NEVER)
-        return min(1.0, max(0.0, math.log(shortfall) / math.log(_HARDLY)))
+            return _Words.UNJUDGED
+        if whole < self._turn.unfinished_probability:
+            return _Words.UNFINISHED
+        return _Words.DOUBTFUL if whole < self._turn.whole_probability else _Words.WHOLE
 
-    def _sounds_open(self, finished: float | None) -> bool:
+    def _sounds_open(self, heard: Linguistic) -> bool:
         """Whether the sound says that more will come; what is not known says nothing."""
-        if finished is None or self._is_answer or not self._by_sound:
+        if heard.finished is None or self._is_answer or not self._by_sound:
             return False
-        return finished < self._turn.finished_probability
+        if self._by_words and heard.whole is not None and heard.whole >= _SURELY_WHOLE:
+            return False
+        return heard.finished < self._turn.finished_probability
 
     def _missing(self, heard: Linguistic, silence_ms: float, now: int) -> Blocker:
         """The first condition that is not met, in EasyTurn's order."""
@@ -229,7 +244,7 @@ class EasyTurn(_Listening):
             wait -= turn.hysteresis_window_ms
         if self._is_open:
             return max(wait, turn.incomplete_extra_ms)
-        return wait + round(self._doubt * max(0, turn.doubtful_extra_ms - wait))
+        return max(wait, turn.doubtful_extra_ms) if self._words is _Words.DOUBTFUL else wait
 
     def _interrupts(self, frame: SoundFrame, noise: float) -> bool:
         """Whether the user takes the turn back."""

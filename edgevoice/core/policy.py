@@ -45,7 +45,7 @@ class Linguistic:
     finished: float | None = None
     """Probability by the sound of the present pause that it is whole; None: nobody has said."""
     whole: float | None = None
-    """The same by its words, as the language model sees them."""
+    """The same by its words, as the language model sees them; 1 for those of an intent."""
 
     @property
     def certainty(self) -> float:

@@ -33,7 +33,13 @@ def knob(
 
 @dataclass(frozen=True)
 class Turn:
-    """EasyTurn: when the user has finished and the device may speak."""
+    """EasyTurn: when the user has finished and the device may speak.
+
+    The probabilities of the words are measured on the 131 ends and 195 pauses of `bench.turn`
+    and on 200 orders and questions of `bench.intents`, with and without a past: SmolLM2 135M
+    gives less than 0.2 to 34 to 51 % of the ends and to 94 to 98 % of the beginnings, less than
+    0.005 to 2 to 5 and to 53 to 82 %; area under the curve 0.91 and 0.95.
+    """
 
     policy: str = knob(
         "easyturn",
@@ -75,22 +81,36 @@ class Turn:
     )
     incomplete_extra_ms: int = knob(
         1500,
-        "Silence to wait for when the utterance ends in a word that promises more (and, the, um).",
+        "Silence to wait for when more is sure to come: the utterance ends in a word that promises "
+        "it (and, the, um), or the language model or the sound say so.",
         unit="ms",
         ge=0,
         le=10000,
     )
     doubtful_extra_ms: int = knob(
-        1000,
-        "Silence to wait for when the language model holds your words to be unfinished.",
+        600,
+        "Silence to wait for when the language model doubts that your words are whole.",
         unit="ms",
         ge=0,
         le=10000,
     )
     whole_probability: float = knob(
-        0.03,
+        0.2,
         "Probability from which the language model is believed that your words are a whole "
-        "utterance; the lower it is, the more of doubtful_extra_ms is waited. 0 asks no model.",
+        "utterance; below it they are in doubt. 0 asks no model.",
+        ge=0,
+        le=1,
+    )
+    whole_sooner_ms: int = knob(
+        0,
+        "How much sooner a turn is over when the language model is sure that your words are whole.",
+        unit="ms",
+        ge=0,
+        le=2000,
+    )
+    unfinished_probability: float = knob(
+        0.005,
+        "Probability below which the language model is believed that they are unfinished.",
         ge=0,
         le=1,
     )

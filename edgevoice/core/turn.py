@@ -20,6 +20,7 @@ class Utterance:
     text: str = ""
     words: tuple[Word, ...] = ()
     changed_at: int = 0
+    """Since when it has not changed."""
     heard_until: int = 0
     """What was heard up to here is in `text`."""
     flushed: bool = False
@@ -30,6 +31,8 @@ class Utterance:
     """Probability by the sound of the present pause that the user has finished."""
     whole: float | None = None
     """The same by the words, once the language model has judged them."""
+    understood: bool = False
+    """They are those of an intent, from the first to the last: nothing is missing."""
     judged_until: int | None = None
     """What of it the model was asked about; None for words that it was not asked about."""
     by_button: bool = False
@@ -59,7 +62,7 @@ class Utterance:
     def take(self, transcript: Transcript) -> None:
         """Replace the text by a newer one.
 
-        A final text changes no more, so it does not count as having changed just now.
+        A final text changes no more: it has settled from the beginning.
         """
         self.heard_until = transcript.until
         self.settled = _unchanged(self.text, transcript.text, transcript.final)
@@ -67,10 +70,11 @@ class Utterance:
             self.text = transcript.text
             self.words = ()
             self.whole = self.judged_until = None
-            if not transcript.final:
-                self.changed_at = transcript.until
+            self.understood = False
+            self.changed_at = transcript.until
         if transcript.final:
             self.words = transcript.words
+            self.changed_at = self.since
         self.final = transcript.final
         self.tracker.update(transcript.text, transcript.until, transcript.final)
 

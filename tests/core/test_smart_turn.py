@@ -15,10 +15,12 @@ from tests.core.talk import Talk
 WHOLE, OPEN = "set a timer for ten minutes", "set a timer for"
 
 
-def wait_after(policy: str, text: str, finished: float | None) -> float | None:
+def wait_after(
+    policy: str, text: str, finished: float | None, whole: float | None = None
+) -> float | None:
     ear = Ear(Turn(policy=policy))
     ear.listen(1000, **SPEECH)
-    ear.hears(text, finished=finished)
+    ear.hears(text, finished=finished, whole=whole)
     return ear.until_speak()
 
 
@@ -40,6 +42,20 @@ def test_either_doubt_that_the_policy_knows_waits(
     policy: str, text: str, finished: float | None, expected_ms: float
 ) -> None:
     assert wait_after(policy, text, finished) == pytest.approx(expected_ms, abs=15)
+
+
+@pytest.mark.parametrize(
+    ("policy", "whole", "expected_ms"),
+    [
+        ("easyturn+smart_turn", 0.49, 1700),
+        ("easyturn+smart_turn", 0.5, 600),
+        ("smart_turn", 0.5, 1700),  # the words do not count
+    ],
+)
+def test_words_that_are_surely_whole_outweigh_the_sound(
+    policy: str, whole: float, expected_ms: float
+) -> None:
+    assert wait_after(policy, WHOLE, 0.1, whole) == pytest.approx(expected_ms, abs=15)
 
 
 @pytest.mark.parametrize("text", ["yes", "okay", "uh huh sure", "forty two"])

@@ -3,6 +3,7 @@
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.events import FaultKind
+from edgevoice.core.policy import Blocker
 from edgevoice.core.table import Cause, Place, State
 from edgevoice.core.tuning import Speculation, Turn
 from tests.core.talk import Talk
@@ -158,6 +159,34 @@ def test_last_words_that_promise_more_or_are_none_begin_no_draft():
         assert talk.core.draft is None
         talk.wait(0.04)
         assert talk.core.draft is None
+
+
+def test_while_the_last_word_is_on_its_way_nothing_is_begun():
+    hasty = Turn(min_silence_to_speak_ms=200, flush_after_ms=100)
+    for final in (f"{SEA} today", None):
+        talk = Talk(turn=hasty)
+        talk.wake()
+        talk.speak(1.0)
+        talk.hear(SEA)
+        talk.wait(0.3)
+        assert talk.core.decision.blocked_by is Blocker.NOTHING
+        assert talk.core.draft is None
+        if final:
+            talk.hear(final, final=True)
+            assert talk.core.draft.heard == final
+        talk.wait(0.3)
+        assert [order.messages[-1].text for order in talk.all(cmd.Generate)] == [final or SEA]
+
+
+def test_a_last_word_has_settled():
+    talk = Talk(turn=Turn(text_settle_ms=1000))
+    talk.wake()
+    talk.speak(1.0)
+    talk.hear(SEA)
+    talk.wait(0.25)
+    talk.hear(f"{SEA} today", final=True)
+    talk.wait(0.4)
+    assert talk.place is Place.WAITING_FOR_LLM
 
 
 def test_drafts_are_bounded_and_the_answer_comes_all_the_same():

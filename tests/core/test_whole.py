@@ -9,6 +9,7 @@ from edgevoice.core import events as ev
 from edgevoice.core.rules.utterance import judge_words
 from edgevoice.core.table import Place
 from edgevoice.core.tuning import Turn
+from edgevoice.settings.schema import PROFILES
 from tests.core.ear import SPEECH, Ear
 from tests.core.talk import Talk
 
@@ -24,16 +25,38 @@ def wait_after(text: str = WORDS, whole: float | None = None, **turn: object) ->
 
 @pytest.mark.parametrize(
     ("whole", "expected_ms"),
-    [(None, 600), (1.0, 600), (0.03, 600), (0.03 / 20**0.5, 900), (0.0015, 1200), (0.0, 1200)],
+    [(None, 600), (1.0, 600), (0.2, 600), (0.19, 800), (0.005, 800), (0.0049, 1700), (0.0, 1700)],
 )
-def test_the_less_it_seems_whole_the_longer_it_waits(
+def test_words_that_are_whole_doubtful_or_unfinished_have_a_wait_each(
     whole: float | None, expected_ms: float
 ) -> None:
     assert wait_after(whole=whole) == pytest.approx(expected_ms, abs=15)
 
 
 def test_what_is_doubtful_is_no_reason_to_wait_less() -> None:
-    assert wait_after(whole=0.0, doubtful_extra_ms=100) == wait_after()
+    assert wait_after(whole=0.1, doubtful_extra_ms=100) == wait_after()
+
+
+@pytest.mark.parametrize(
+    ("whole", "expected_ms"), [(None, 300), (0.03, 250), (0.02, 300), (0.004, 1650)]
+)
+def test_in_the_aggressive_profile_a_whole_sentence_waits_less(
+    whole: float | None, expected_ms: float
+) -> None:
+    aggressive = {key.removeprefix("turn."): value for key, value in PROFILES["aggressive"].items()}
+    assert wait_after(whole=whole, **aggressive) == pytest.approx(expected_ms, abs=15)
+
+
+def test_who_takes_the_turn_back_is_heard_no_sooner_after_whole_words() -> None:
+    decisions = []
+    for whole in (None, 1.0):
+        ear = Ear(Turn(whole_sooner_ms=150))
+        ear.listen(1000, **SPEECH)
+        ear.hears(WORDS, whole=whole)
+        ear.until_speak()
+        decisions.append([decision.state for decision in ear.run(400, **SPEECH)])
+    assert decisions[0] == decisions[1]
+    assert len(set(decisions[0])) == 2
 
 
 def test_what_the_rules_find_open_is_no_matter_of_degrees() -> None:
@@ -180,3 +203,32 @@ def test_a_verdict_of_a_turn_that_is_over_is_stale() -> None:
     turn = asked.last(cmd.JudgeWords).turn
     late = ev.WordsVerdict(asked.now, turn, 0.9, asked.sample)
     assert asked.is_stale_after_the_end(late)
+
+
+def intent(talk: Talk, *, direct: bool = True) -> None:
+    """What was said is found to call a tool, by an intent or by the language model."""
+    turn = talk.last(cmd.Generate).turn
+    talk.feed(ev.ToolCalled(talk.now, turn, 0, "timer_set", "{}", direct=direct))
+
+
+def test_nobody_doubts_the_words_of_an_intent() -> None:
+    asked = talk()
+    intent(asked)
+    verdict(asked, 0.0)
+    assert whole(asked) == 1.0
+    asked.wait(0.4)
+    assert asked.last(cmd.RunTool).name == "timer_set"
+
+
+def test_a_tool_that_the_model_wants_says_nothing_of_the_words() -> None:
+    asked = talk()
+    intent(asked, direct=False)
+    verdict(asked, 0.0)
+    assert whole(asked) == 0.0
+
+
+def test_the_words_of_an_intent_with_more_behind_them_are_other_words() -> None:
+    asked = talk()
+    intent(asked)
+    go_on(asked, f"{WORDS} and")
+    assert whole(asked) is None

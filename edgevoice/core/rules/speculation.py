@@ -59,8 +59,11 @@ def _only_time_is_missing(c: Conversation, heard: Utterance, decision: TurnDecis
     """Whether the turn is over unless the user goes on.
 
     That is so when the verdict is pending, and before that when the recogniser's last
-    words are there and the policy waits for nothing but silence.
+    words are there and the policy waits for nothing but silence.  While they are on their
+    way nothing is begun: they are others most of the time.
     """
+    if heard.flushed and not heard.final:
+        return False
     if decision.blocked_by is Blocker.NOTHING:
         return True
     turn = c.tuning.turn

@@ -39,6 +39,7 @@ def tool_called(c: Conversation, event: ev.Event) -> None:
     assert isinstance(event, ev.ToolCalled)
     if c.draft is not None and event.turn == c.draft.turn:
         c.draft.put_off.append(event)
+        c.the_hearing.understood = event.direct
         return
     answer = c.answer
     if answer is None or answer.turn != event.turn or answer.failed:
