@@ -45,6 +45,7 @@ CASES = {
     DEFAULT + WITHOUT: "profile: default\n" + _OFF,
     AGGRESSIVE: "profile: aggressive\n",
     AGGRESSIVE + WITHOUT: "profile: aggressive\n" + _OFF,
+    "patient": "profile: patient\n",
     SILENCE + WITHOUT: "turn: {policy: silence}\n" + _OFF,
 }
 """What each device is configured with; the last is what most assistants do."""
@@ -198,10 +199,11 @@ def _row(metric: str, case: str, unit: str, values: Sequence[float]) -> Row:
 
 
 def _deliberate_ms(case: str, turn: TurnRecord) -> float:
-    """The silence and the hysteresis that the profile asks for."""
+    """The silence and the hysteresis that the profile asks for after a whole sentence."""
     policy = build(PROFILES[AGGRESSIVE if case.startswith(AGGRESSIVE) else DEFAULT]).turn
     short = len(turn.heard) < SHORT_UTTERANCE
     silence = policy.min_silence_short_utterance_ms if short else policy.min_silence_to_speak_ms
     if case.startswith(SILENCE):
         return policy.min_silence_to_speak_ms
-    return silence + (0 if policy.hysteresis_overlaps_silence else policy.hysteresis_window_ms)
+    window = 0 if policy.hysteresis_overlaps_silence else policy.hysteresis_window_ms
+    return silence + window - policy.whole_sooner_ms

@@ -22,7 +22,8 @@ from bench.lockstep import RATE, STEP_S, Device
 from edgevoice.adapters.resample import SoxrResampler
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
-from edgevoice.ports import LanguageModel, Samples, Synthesiser
+from edgevoice.ports import EndOfTurn, LanguageModel, Samples, Synthesiser
+from edgevoice.stages.judge_end import JudgeEndStage
 from edgevoice.stages.play import Chunk, End
 from edgevoice.stages.recognise import RecogniseStage
 from edgevoice.stages.speak import placed
@@ -94,16 +95,18 @@ class PacedDevice(Device):
     model: LanguageModel
     synthesiser: Synthesiser
     threads: int
+    end_of_turn: EndOfTurn | None = None
     hearing_s: float = field(default=0.0, init=False)
     """Processor time of echo control, detector and wake word."""
 
     def _build(self) -> None:
         self._mind = Worker(self.threads, _STEPPED_BACK)
-        self._ear, self._mouth = Worker(1), Worker(CORES)
+        self._ear, self._judge, self._mouth = Worker(1), Worker(1), Worker(CORES)
         self._hushed = {"mind": -1, "mouth": -1}
         self._said: list[Any] = []
         super()._build()
         self.recognise = RecogniseStage(self._said.append, self.ears.recogniser, self._clock)
+        self.judge_end = JudgeEndStage(self._said.append, self.end_of_turn, self._clock)
 
     def step(self) -> None:
         """10 ms, of which hearing takes its share first."""
@@ -116,7 +119,7 @@ class PacedDevice(Device):
 
     def _work(self, free: float) -> None:
         """Share ``free`` seconds of processor time; what one cannot use is left to the next."""
-        workers = (self._ear, self._mouth, self._mind)
+        workers = (self._ear, self._judge, self._mouth, self._mind)
         busy = sorted((w for w in workers if w.busy), key=lambda w: w.threads / w.weight)
         weight = sum(worker.weight for worker in busy)
         for worker in busy:
@@ -130,16 +133,19 @@ class PacedDevice(Device):
         self.hearing_s += time.process_time() - began
 
     def _cancelled(self, sound: Any) -> None:
-        self._ear.give(self._recognise(sound))
+        self.judge_end.keep(sound)
+        self._ear.give(self._stage(self.recognise, sound))
 
     def _carry_out(self, command: cmd.Command) -> None:
         match command:
             case cmd.Recognise() | cmd.FlushRecogniser() | cmd.StopRecognising():
-                self._ear.give(self._recognise(command))
+                self._ear.give(self._stage(self.recognise, command))
+            case cmd.JudgeEnd():
+                self._judge.give(self._stage(self.judge_end, command))
             case cmd.Prefill():
                 self._mind.give(self._read(command))
             case cmd.JudgeWords():
-                self._mind.give(self._judge(command))
+                self._mind.give(self._read_to_judge(command))
             case cmd.Generate():
                 self._mind.give(self._reply(command))
             case cmd.Synthesise():
@@ -155,8 +161,8 @@ class PacedDevice(Device):
 
     # -- what the workers do ----------------------------------------------------------
 
-    def _recognise(self, order: Any) -> Portions:
-        self.recognise.handle(order)
+    def _stage(self, stage: RecogniseStage | JudgeEndStage, order: Any) -> Portions:
+        stage.handle(order)
         said, self._said[:] = list(self._said), []
         yield lambda: [self._post(replace(each, at=self.now)) for each in said]
 
@@ -165,7 +171,7 @@ class PacedDevice(Device):
             self.model.prefill(order.messages, lambda: False)
         yield lambda: None
 
-    def _judge(self, order: cmd.JudgeWords) -> Portions:
+    def _read_to_judge(self, order: cmd.JudgeWords) -> Portions:
         whole = self.model.whole(order.messages, lambda: False)
         if whole is not None:
             yield lambda: self._post(ev.WordsVerdict(self.now, order.turn, whole, order.until))

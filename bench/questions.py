@@ -88,19 +88,20 @@ class House:
         file = held.trace.with_name("edgevoice.yaml")
         file.write_text(configuration)
         with held.trace.open("w") as trace:
-            settings = tuning(load_file(file).settings)
-            recorder = Recorder(trace, settings, 0.0)
+            settings = load_file(file).settings
+            recorder = Recorder(trace, tuning(settings), 0.0)
             device = PacedDevice(
                 acoustics=self.scene.acoustics,
                 utterances=self.lines,
                 ears=self.ears,
                 voice=Voice(self.synthesiser, RATE),
                 texts=(),
-                tuning=settings,
+                tuning=tuning(settings),
                 observe=lambda step: _watch(step, recorder, held),
                 model=self.model,
                 synthesiser=self.synthesiser,
                 threads=CORES,
+                end_of_turn=Workshop(settings).end_of_turn(),
             )
             for number in range(len(self.lines)):
                 _ask(device, number, held)

@@ -179,9 +179,9 @@ class EasyTurn(_Listening):
         else:
             blocker = Blocker.NOTHING
             desired = TurnState.HOLD if self._interrupts(frame, noise) else TurnState.SPEAK
-        is_sure = desired is TurnState.SPEAK and self._words is _Words.WHOLE
-        sooner = self._turn.whole_sooner_ms if is_sure else 0
-        reason = self._hysteresis.apply(desired, frame.end, sooner)
+        sooner = desired is TurnState.SPEAK and self._words is _Words.WHOLE
+        sooner_ms = self._turn.whole_sooner_ms if sooner else 0
+        reason = self._hysteresis.apply(desired, frame.end, sooner_ms)
         return TurnDecision(
             state=self._hysteresis.state,
             reason=reason,
@@ -206,9 +206,10 @@ class EasyTurn(_Listening):
         """The language model's verdict on words of which it thinks that they are ``whole``."""
         if whole is None or self._is_answer or not self._by_words:
             return _Words.UNJUDGED
-        if whole < self._turn.unfinished_probability:
-            return _Words.UNFINISHED
-        return _Words.DOUBTFUL if whole < self._turn.whole_probability else _Words.WHOLE
+        if whole >= self._turn.whole_probability:
+            return _Words.WHOLE
+        unfinished = whole < self._turn.unfinished_probability
+        return _Words.UNFINISHED if unfinished else _Words.DOUBTFUL
 
     def _sounds_open(self, heard: Linguistic) -> bool:
         """Whether the sound says that more will come; what is not known says nothing."""

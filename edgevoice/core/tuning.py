@@ -103,7 +103,8 @@ class Turn:
     )
     whole_sooner_ms: int = knob(
         0,
-        "How much sooner a turn is over when the language model is sure that your words are whole.",
+        "How much less of hysteresis_window_ms is waited for when the language model is sure that "
+        "your words are whole.",
         unit="ms",
         ge=0,
         le=2000,

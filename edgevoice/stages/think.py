@@ -23,11 +23,15 @@ from edgevoice.runtime.stage import Post, TurnStage
 _STEP_BACK = 5
 """Steps of niceness: a third of the processor time when another thread wants the same core."""
 
-_IN_TIME_S = 0.15
-"""From the recogniser's last word to the end of the wait it is 0.2 s, at the least 0.15."""
+_IN_TIME_S = 0.25
+"""From the recogniser's last word, 0.2 to 0.31 s into the silence, to the end of a wait of 0.6 s
+it is 0.29 s at the least."""
 
 _TOO_OFTEN = 3
 """One verdict after the other that came too late."""
+
+_REST_S = 600.0
+"""Then none is asked for: the model may be too large, or the machine busy for a while."""
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +47,7 @@ class Think(TurnStage[Order]):
         super().__init__("think", events, capacity=16)
         self._model = model
         self._late_verdicts = 0
+        self._rests_until = 0.0
 
     def opened(self) -> None:
         """Step back behind the other threads; those that the model starts inherit it."""
@@ -69,16 +74,21 @@ class Think(TurnStage[Order]):
 
         A model so large that its verdict comes too late would only delay the answer.
         """
-        if self._late_verdicts == _TOO_OFTEN:
-            return
         began = time.monotonic()
+        if began < self._rests_until:
+            return
         whole = self._model.whole(words.messages, self._is_stopped)
         if whole is not None:
             self.emit(WordsVerdict(time.monotonic(), words.turn, whole, words.until))
-        late = time.monotonic() - began > _IN_TIME_S
-        self._late_verdicts = self._late_verdicts + 1 if late else 0
+        ended = time.monotonic()
+        self._late_verdicts = self._late_verdicts + 1 if ended - began > _IN_TIME_S else 0
         if self._late_verdicts == _TOO_OFTEN:
-            log.info("the language model is too slow to judge whether words are whole: rules do it")
+            self._late_verdicts, self._rests_until = 0, ended + _REST_S
+            log.info(
+                "the language model is too slow to judge whether words are whole: "
+                "rules do it for the next %d minutes",
+                _REST_S // 60,
+            )
 
     def _is_stopped(self) -> bool:
         self.beat = time.monotonic()  # whoever asks is alive

@@ -59,6 +59,10 @@ def test_who_takes_the_turn_back_is_heard_no_sooner_after_whole_words() -> None:
     assert len(set(decisions[0])) == 2
 
 
+def test_what_is_believed_to_be_whole_is_not_unfinished() -> None:
+    assert wait_after(whole=0.1, whole_probability=0.1, unfinished_probability=0.3) == wait_after()
+
+
 def test_what_the_rules_find_open_is_no_matter_of_degrees() -> None:
     for whole in (None, 0.0, 1.0):
         assert wait_after("set a timer for", whole) == pytest.approx(1700, abs=15)

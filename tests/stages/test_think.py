@@ -194,7 +194,7 @@ def test_whether_words_are_whole_is_told_before_the_answer_to_them():
     assert [type(event) for event in answer] == [Token, ReplyDone]
 
 
-def test_a_model_that_judges_too_late_is_asked_no_more(monkeypatch, caplog):
+def test_a_model_that_judges_too_late_is_not_asked_for_a_while(monkeypatch, caplog):
     clock = [0.0]
     monkeypatch.setattr("edgevoice.stages.think.time", SimpleNamespace(monotonic=lambda: clock[0]))
     takes = []
@@ -206,12 +206,19 @@ def test_a_model_that_judges_too_late_is_asked_no_more(monkeypatch, caplog):
             return 0.5
 
     think, events = stage(Slow())
-    takes[:] = [0.2, 0.2, 0.1, 0.2, 0.2, 0.2, 0.1]
+    takes[:] = [0.3, 0.3, 0.1, 0.3, 0.3, 0.3, 0.1]
     with caplog.at_level("INFO"):
         for until in range(7):
             think.handle(JudgeWords(7, until, QUESTION))
     assert [event.until for event in events] == [0, 1, 2, 3, 4, 5]
     assert "too slow" in caplog.text
+    assert "10 minutes" in caplog.text
+    clock[0] += 599
+    think.handle(JudgeWords(7, 7, QUESTION))
+    clock[0] += 1
+    think.handle(JudgeWords(7, 8, QUESTION))
+    assert events[-1].until == 8
+    assert takes == []
 
 
 def test_it_thinks_behind_those_who_listen():
