@@ -8,8 +8,10 @@ from typing import Protocol
 
 import numpy as np
 
-_WIDTH, _HEIGHT = 760, 440
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 24, 48, 56
+_WIDTH, _HEIGHT = 960, 440
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 224, 48, 56
+_LINE = 15
+"""Between two names, which stand in a column beside the curve."""
 _MAX_MS, _MAX_PERCENT = 2000, 100
 _COLOURS = {
     "silence": "#8a8a8a",
@@ -47,8 +49,10 @@ def render(outcomes: Iterable[Measured]) -> str:
     ET.SubElement(svg, "rect", width="100%", height="100%", fill="white")
     _text(svg, _LEFT, 24, "Cut off in a pause, and waited for: each turn policy on the same sound")
     _axes(svg)
-    for outcome in outcomes:
-        _point(svg, outcome)
+    name_y = 0.0
+    for outcome in sorted(outcomes, key=lambda outcome: -outcome.share()):
+        name_y = max(name_y + _LINE, _y(outcome.share()))
+        _point(svg, outcome, name_y)
     ET.indent(svg)
     return ET.tostring(svg, "unicode") + "\n"
 
@@ -64,12 +68,14 @@ def _axes(svg: ET.Element) -> None:
     _text(svg, _x(_MAX_MS / 2), _y(0) + 40, label, "middle")
 
 
-def _point(svg: ET.Element, outcome: Measured) -> None:
+def _point(svg: ET.Element, outcome: Measured, name_y: float) -> None:
     median, late = np.percentile(outcome.waits_ms, (50, 95))
     x, y, colour = _x(median), _y(outcome.share()), _COLOURS[_policy(outcome.name)]
-    _line(svg, x, y, _x(min(late, _MAX_MS)), y, colour)
+    late_x, column = _x(min(late, _MAX_MS)), _x(_MAX_MS) + 8
+    _line(svg, x, y, late_x, y, colour)
+    _line(svg, late_x, y, column, name_y, colour).set("stroke-dasharray", "1 4")
     ET.SubElement(svg, "circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r="5", fill=colour)
-    _text(svg, x + 8, y - 6, outcome.name, fill=colour)
+    _text(svg, column + 4, name_y + 4, outcome.name, fill=colour)
 
 
 def _policy(name: str) -> str:
@@ -84,9 +90,9 @@ def _y(percent: float) -> float:
     return _HEIGHT - _BOTTOM - percent / _MAX_PERCENT * (_HEIGHT - _TOP - _BOTTOM)
 
 
-def _line(svg: ET.Element, x1: float, y1: float, x2: float, y2: float, colour: str) -> None:
+def _line(svg: ET.Element, x1: float, y1: float, x2: float, y2: float, colour: str) -> ET.Element:
     ends = {"x1": x1, "y1": y1, "x2": x2, "y2": y2}
-    ET.SubElement(svg, "line", {k: f"{v:.1f}" for k, v in ends.items()} | {"stroke": colour})
+    return ET.SubElement(svg, "line", {k: f"{v:.1f}" for k, v in ends.items()} | {"stroke": colour})
 
 
 def _text(
