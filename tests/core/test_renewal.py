@@ -8,8 +8,9 @@ import pytest
 
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
+from edgevoice.core.conversation import Conversation
 from edgevoice.core.table import Place
-from edgevoice.core.tuning import HistoryTuning, Speculation, Timeouts
+from edgevoice.core.tuning import HistoryTuning, Speculation, Timeouts, Tuning
 from tests.core.talk import Talk
 
 TIMEOUTS = replace(Timeouts(), follow_up_s=3600.0, nothing_said_s=3600.0, listening_s=3600.0)
@@ -44,6 +45,11 @@ def test_after_15_minutes_of_conversation_old_turns_are_condensed_by_the_clock_a
     assert "- what is the number 2 → It is 2." in prompt(talk)
     assert "number 3" not in prompt(talk)
     assert talk.done[before:] == []
+
+
+def test_the_clock_of_the_machine_is_older_than_the_conversation():
+    core = Conversation(Tuning(), 5000.0)
+    assert core.history.renewal_at == 5900.0
 
 
 def test_it_happens_every_15_minutes():

@@ -31,6 +31,7 @@ def wait_after(
         ("easyturn", OPEN, 0.9, 1700),
         ("smart_turn", WHOLE, 0.9, 600),
         ("smart_turn", WHOLE, 0.1, 1700),
+        ("smart_turn", WHOLE, 0.5, 600),
         ("smart_turn", OPEN, 0.9, 700),  # short, and the words do not count
         ("easyturn+smart_turn", WHOLE, 0.9, 600),
         ("easyturn+smart_turn", WHOLE, 0.1, 1700),

@@ -104,6 +104,14 @@ def test_an_awaited_draft_gives_its_first_words_as_soon_as_they_can_be_said():
     assert talk.last(cmd.Synthesise).text == "The sea is a very large body"
 
 
+def test_a_draft_is_awaited_once_the_verdict_is_pending():
+    talk = drafting(turn=Turn(hysteresis_window_ms=1000))
+    assert not talk.core.draft.awaited
+    talk.wait(0.3)
+    assert talk.core.decision.blocked_by is Blocker.NOTHING
+    assert talk.core.draft.awaited
+
+
 # -- when it is not -------------------------------------------------------------------------
 
 

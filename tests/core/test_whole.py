@@ -10,7 +10,7 @@ from edgevoice.core.rules.utterance import judge_words
 from edgevoice.core.table import Place
 from edgevoice.core.tuning import Turn
 from edgevoice.settings.schema import PROFILES
-from tests.core.ear import SPEECH, Ear
+from tests.core.ear import SPEECH, Ear, ms
 from tests.core.talk import Talk
 
 WORDS = "set a timer for ten minutes"
@@ -45,6 +45,14 @@ def test_in_the_aggressive_profile_a_whole_sentence_waits_less(
 ) -> None:
     aggressive = {key.removeprefix("turn."): value for key, value in PROFILES["aggressive"].items()}
     assert wait_after(whole=whole, **aggressive) == pytest.approx(expected_ms, abs=15)
+
+
+@pytest.mark.parametrize(("whole", "expected_ms"), [(None, 600), (1.0, 550)])
+def test_whole_words_wait_less_to_the_millisecond(whole: float | None, expected_ms: int) -> None:
+    ear = Ear(Turn(whole_sooner_ms=50))
+    ear.listen(1000, **SPEECH)
+    ear.hears(WORDS, whole=whole)
+    assert ear.until_speak(samples=ms(1)) == expected_ms
 
 
 def test_who_takes_the_turn_back_is_heard_no_sooner_after_whole_words() -> None:
