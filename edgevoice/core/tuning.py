@@ -37,7 +37,7 @@ class Turn:
 
     The probabilities of the words are measured on the 131 ends and 195 pauses of `bench.turn`
     and on 200 orders and questions of `bench.intents`, with and without a past: SmolLM2 135M
-    gives less than 0.2 to 34 to 51 % of the ends and to 94 to 98 % of the beginnings, less than
+    gives less than 0.03 to 5 to 11 % of the ends and to 71 to 91 % of the beginnings, less than
     0.005 to 2 to 5 and to 53 to 82 %; area under the curve 0.91 and 0.95.
     """
 
@@ -95,7 +95,7 @@ class Turn:
         le=10000,
     )
     whole_probability: float = knob(
-        0.2,
+        0.03,
         "Probability from which the language model is believed that your words are a whole "
         "utterance; below it they are in doubt. 0 asks no model.",
         ge=0,

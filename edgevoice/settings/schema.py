@@ -359,12 +359,12 @@ PROFILES: Mapping[str, Mapping[str, bool | int | float | str]] = MappingProxyTyp
             "turn.hysteresis_overlaps_silence": True,
             "turn.flush_after_ms": 100,
             # A complete sentence waits less; what is in doubt waits as long as it always did.
-            "turn.whole_probability": 0.03,
             "turn.whole_sooner_ms": 50,
             "turn.doubtful_extra_ms": 0,
         },
         "patient": {
             "turn.policy": "easyturn+smart_turn",
+            "turn.whole_probability": 0.2,
             "turn.doubtful_extra_ms": 1500,
         },
     }

@@ -25,7 +25,7 @@ def wait_after(text: str = WORDS, whole: float | None = None, **turn: object) ->
 
 @pytest.mark.parametrize(
     ("whole", "expected_ms"),
-    [(None, 600), (1.0, 600), (0.2, 600), (0.19, 800), (0.005, 800), (0.0049, 1700), (0.0, 1700)],
+    [(None, 600), (1.0, 600), (0.03, 600), (0.029, 800), (0.005, 800), (0.0049, 1700), (0.0, 1700)],
 )
 def test_words_that_are_whole_doubtful_or_unfinished_have_a_wait_each(
     whole: float | None, expected_ms: float
@@ -34,7 +34,7 @@ def test_words_that_are_whole_doubtful_or_unfinished_have_a_wait_each(
 
 
 def test_what_is_doubtful_is_no_reason_to_wait_less() -> None:
-    assert wait_after(whole=0.1, doubtful_extra_ms=100) == wait_after()
+    assert wait_after(whole=0.01, doubtful_extra_ms=100) == wait_after()
 
 
 @pytest.mark.parametrize(
