@@ -92,4 +92,5 @@ def test_a_worker_without_work_takes_no_time(work, done):
     worker.give(work("a", 0.25))
     worker.grant(0.125)
     assert done == []
-    assert worker.used_s == 0.25
+    worker.grant(0.125)
+    assert done == ["a0"]
