@@ -11,7 +11,7 @@ from tempfile import mkdtemp
 import numpy as np
 
 from bench.lockstep import RATE, STEP_S, Ears, Step, Voice
-from bench.paced import CORES, PacedDevice
+from bench.paced import PacedDevice
 from edgevoice.adapters.scene import Scene
 from edgevoice.adapters.scene_file import load_scene
 from edgevoice.adapters.talker import Utterance, rehearse, voice
@@ -45,7 +45,10 @@ class Held:
 
 
 class House:
-    """The engines, loaded once, and the talker, who has rehearsed a scene once."""
+    """The engines, loaded once, and the talker, who has rehearsed a scene once.
+
+    ``settings`` name the model's threads, for its time is shared out among them.
+    """
 
     def __init__(self, scene: Path, settings: Settings) -> None:
         self.scene: Scene = load_scene(scene)
@@ -100,7 +103,7 @@ class House:
                 observe=lambda step: _watch(step, recorder, held),
                 model=self.model,
                 synthesiser=self.synthesiser,
-                threads=CORES,
+                threads=self._settings.llm.threads,
                 end_of_turn=Workshop(settings).end_of_turn(),
             )
             for number in range(len(self.lines)):
