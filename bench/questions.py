@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -87,25 +87,34 @@ class House:
             self._hold(configuration, held)
         return held
 
+    def device(
+        self,
+        settings: Settings,
+        utterances: Sequence[Utterance],
+        observe: Callable[[Step], None],
+    ) -> PacedDevice:
+        """A new device with these settings, in the scene's room with ``utterances``."""
+        return PacedDevice(
+            acoustics=self.scene.acoustics,
+            utterances=utterances,
+            ears=self.ears,
+            voice=Voice(self.synthesiser, RATE),
+            texts=(),
+            tuning=tuning(settings),
+            observe=observe,
+            model=self.model,
+            synthesiser=self.synthesiser,
+            threads=self._settings.llm.threads,
+            end_of_turn=Workshop(settings).end_of_turn(),
+        )
+
     def _hold(self, configuration: str, held: Held) -> None:
         file = held.trace.with_name("edgevoice.yaml")
         file.write_text(configuration)
         with held.trace.open("w") as trace:
             settings = load_file(file).settings
             recorder = Recorder(trace, tuning(settings), 0.0)
-            device = PacedDevice(
-                acoustics=self.scene.acoustics,
-                utterances=self.lines,
-                ears=self.ears,
-                voice=Voice(self.synthesiser, RATE),
-                texts=(),
-                tuning=tuning(settings),
-                observe=lambda step: _watch(step, recorder, held),
-                model=self.model,
-                synthesiser=self.synthesiser,
-                threads=self._settings.llm.threads,
-                end_of_turn=Workshop(settings).end_of_turn(),
-            )
+            device = self.device(settings, self.lines, lambda step: _watch(step, recorder, held))
             for number in range(len(self.lines)):
                 _ask(device, number, held)
         held.starved += device.play.starved

@@ -54,6 +54,7 @@ def _turn(past: Sequence[Step], record: dict[str, Any]) -> Turn:
         if isinstance(s.event, ev.Transcript) and s.event.final and s.event.at <= decided + 1
         and s.event.text == record["heard"]
     )  # fmt: skip
+    final = max(final, flushed)  # the sound card's clock may be a millisecond ahead
     asked = _last(past, "Generate", turn=number)
     token = _first(past, ev.Token, number)
     piece = _last(past, "Synthesise", turn=number, piece=0)

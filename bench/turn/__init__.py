@@ -3,7 +3,8 @@
 All hear the same utterances through the same detector and recogniser, in virtual time.
 A cut-off is a decision that the turn is over between the beginning of a pause in
 mid-sentence and the next pause, whatever may still be put right after it.  The wait goes
-from the true end of the speech to the decision.  Writes docs/turn.svg.
+from the true end of the speech to the decision.  Writes docs/turn.svg.  What becomes of a
+sentence that was cut off is in `bench.turn.rejoin`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.rows import Row, row
-from bench.turn import plot
+from bench.turn import plot, rejoin
 from bench.turn.house import House, Remembered, Verdicts, heed
 from bench.turn.material import utterances
 from bench.turn.sound import AFTER_S, Utterance
@@ -72,11 +73,12 @@ class Outcome:
 
 
 def rows() -> list[Row]:
-    """The figures of the suite; takes about ten minutes."""
+    """The figures of the suite; takes about half an hour."""
     outcomes = measure(utterances(), policies())
     PICTURE.write_text(plot.render(outcomes))
     (baseline,) = (outcome for outcome in outcomes if outcome.name == BASELINE)
-    return [figure for outcome in outcomes for figure in figures(outcome, baseline)]
+    judged = [figure for outcome in outcomes for figure in figures(outcome, baseline)]
+    return [*judged, *rejoin.rows()]
 
 
 def policies() -> dict[str, Turn]:

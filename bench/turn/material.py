@@ -161,6 +161,12 @@ _TAIL = RATE // 5
 """A word may ring on for so long after the recogniser has it."""
 
 
+def sentences(seed: int = SEED) -> list[Spoken]:
+    """Those of the Piper voice that have pauses."""
+    places, _ = np.random.default_rng(seed).spawn(2)
+    return [each for each in (*_fluent(places), *_written(places)) if each.pauses]
+
+
 def utterances(seed: int = SEED) -> list[Utterance]:
     """All of the material."""
     places, rooms = np.random.default_rng(seed).spawn(2)

@@ -45,6 +45,9 @@ _PAUSE_MS = 40
 """Silence after which the speech may be over; one within a word only makes the verdict wait."""
 
 
+_ORDER = "hard_word"
+
+
 class Verdict(Enum):
     """What becomes of a hold."""
 
@@ -60,6 +63,11 @@ class Judgement:
     verdict: Verdict
     rule: str
     detail: str = ""
+
+    @property
+    def is_order(self) -> bool:
+        """Whether a word that always stops the answer gave it."""
+        return self.rule == _ORDER
 
 
 class Evidence:
@@ -117,6 +125,7 @@ class Judge:
         self._lexicon = lexicon
         self._spoken: list[str] = []
         self._orders = orders(tuning, lexicon)
+        self._least_words = tuning.min_words
         self.onset = onset
         self._text = ""
         self._final: tuple[Word, ...] | None = None
@@ -128,6 +137,10 @@ class Judge:
     def device_said(self, spoken: Sequence[str]) -> None:
         """What the device said in the seconds before the hold, word by word, oldest first."""
         self._spoken = [word for text in spoken for word in words(text)]
+
+    def expect_rest(self) -> None:
+        """The user may be in the middle of a sentence: its rest can be a single word."""
+        self._least_words = 1
 
     @property
     def silence_ms(self) -> float:
@@ -160,11 +173,11 @@ class Judge:
         ``timed_out`` says that the hold may not last any longer.
         """
         if hard := self._hard_word(self._not_echo(self._said(_MIN_ORDER_CONFIDENCE))):
-            return Judgement(Verdict.COMMIT, "hard_word", hard)
+            return Judgement(Verdict.COMMIT, _ORDER, hard)
         heard = self._said()
         said = self._not_echo(heard)
         substance = self._substance(said)
-        if len(substance) >= self._tuning.min_words and (timed_out or self._is_sure(substance)):
+        if self._are_enough(substance) and (timed_out or self._is_sure(substance)):
             return Judgement(Verdict.COMMIT, "words", f"{len(substance)} words")
         if self.speech_ms >= self._patience_ms(said):
             return Judgement(Verdict.COMMIT, "long_speech", f"{self.speech_ms:.0f} ms")
@@ -183,6 +196,11 @@ class Judge:
             return words(self._text)
         sure = [w.text for w in self._final if w.confidence >= least]
         return words(" ".join(sure))
+
+    def _are_enough(self, substance: list[str]) -> bool:
+        """Whether there are as many words as it takes; the only one must be final."""
+        least = self._tuning.min_words if self._final is None else self._least_words
+        return len(substance) >= least
 
     def _is_sure(self, substance: list[str]) -> bool:
         """Whether words that are no order may stop the answer: or are they "of a", of "uh-huh"?

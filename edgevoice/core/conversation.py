@@ -324,16 +324,20 @@ class Conversation:
             return
         answer.recorded = True
         played = self.history.heard(answer.spoken, answer.position)
-        if answer.kind is Kind.REPLY and answer.uses_tools and not answer.interrupted:
-            self.history.begin(answer.heard, played)
-        elif answer.kind is Kind.REPLY:
-            self.history.add(answer.heard, played, cut=answer.interrupted)
-            if self.history.is_too_full:
-                self._condense()
+        if answer.kind is Kind.REPLY and not answer.retracted:
+            self._remember(answer, played)
         self.do(turn_record(answer, played, self.now, self.drafts, self.wasted_tokens))
         self.drafts = self.wasted_tokens = 0
 
     # -- inside ---------------------------------------------------------------
+
+    def _remember(self, answer: Answer, played: str) -> None:
+        if answer.uses_tools and not answer.interrupted:
+            self.history.begin(answer.heard, played)
+            return
+        self.history.add(answer.heard, played, cut=answer.interrupted)
+        if self.history.is_too_full:
+            self._condense()
 
     def _tune(self, tuning: Tuning) -> None:
         self.tuning = tuning

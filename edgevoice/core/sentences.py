@@ -50,10 +50,14 @@ class Splitter:
 
         A word is judged when the next one begins, so a piece comes with the
         token after its last one; models put the space there anyway.
-        ``in_a_hurry``, a piece is complete as soon as it can be said by itself.
+        ``in_a_hurry``, a piece is complete as soon as it can be said by itself, and what
+        there is of the next word is taken for all of it, as it mostly is.
         """
         self._in_a_hurry = in_a_hurry
-        return [piece for raw in self._raw.feed(token) for piece in self._take(raw)]
+        pieces = [piece for raw in self._raw.feed(token) for piece in self._take(raw)]
+        if self._in_a_hurry and self._raw.begun:
+            pieces += self._cut(self._hurried_cut(self._raw.begun))
+        return pieces
 
     def finish(self) -> list[str]:
         """The rest; the text ends here."""

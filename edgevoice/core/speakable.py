@@ -37,6 +37,11 @@ class RawWords:
         self._opens_line = True
         self._gap = ""
 
+    @property
+    def begun(self) -> str:
+        """What there is of the word that was not given yet."""
+        return self._text
+
     def feed(self, token: str) -> Iterator[RawWord]:
         """Take more text."""
         for character in token:

@@ -166,6 +166,15 @@ class Turn:
         ge=200,
         le=10000,
     )
+    rejoin_ms: int = knob(
+        1000,
+        "Who speaks on within this time of the answer's first sound, after words that the language "
+        "model was not sure to be whole, was not finished: the answer is taken back, and the whole "
+        "sentence is answered. 0 always takes it for an interruption.",
+        unit="ms",
+        ge=0,
+        le=5000,
+    )
     flush_after_ms: int = knob(
         200,
         "Silence after which the recogniser is asked for its final words, early, inside the wait.",

@@ -35,6 +35,8 @@ class Utterance:
     """They are those of an intent, from the first to the last: nothing is missing."""
     judged_until: int | None = None
     """What of it the model was asked about; None for words that it was not asked about."""
+    before: str = ""
+    """What was answered too early: the beginning of this sentence."""
     by_button: bool = False
     """The button is held: its release is the end of the turn."""
     released: bool = False
@@ -59,15 +61,29 @@ class Utterance:
         """Whether speech that goes on is no part of it any more."""
         return self.released or self.cut
 
+    @property
+    def latest(self) -> str:
+        """The words without those of `before`."""
+        return self.text[len(self.before) :].strip()
+
+    def continue_from(self, before: str) -> None:
+        """It is the rest of a sentence that began with ``before``."""
+        self.before, self.text = before, _joined(before, self.text)
+
+    def drop_latest(self) -> None:
+        """What was said since `before` were no words."""
+        self.text = self.before
+
     def take(self, transcript: Transcript) -> None:
         """Replace the text by a newer one.
 
         A final text changes no more: it has settled from the beginning.
         """
+        text = _joined(self.before, transcript.text)
         self.heard_until = transcript.until
-        self.settled = _unchanged(self.text, transcript.text, transcript.final)
-        if transcript.text != self.text:
-            self.text = transcript.text
+        self.settled = _unchanged(self.text, text, transcript.final)
+        if text != self.text:
+            self.text = text
             self.words = ()
             self.whole = self.judged_until = None
             self.understood = False
@@ -84,6 +100,10 @@ class Utterance:
         if not self.words:
             return None
         return sum(word.confidence for word in self.words) / len(self.words)
+
+
+def _joined(before: str, rest: str) -> str:
+    return f"{before} {rest}".strip()
 
 
 def _unchanged(before: str, now: str, final: bool) -> str:
@@ -171,6 +191,8 @@ class Answer:
     done: bool = False
     """Everything was played."""
     interrupted: bool = False
+    retracted: bool = False
+    """Its question was not over: neither is remembered."""
     holds: int = 0
     retries: int = 0
     called: set[int] = field(default_factory=set)

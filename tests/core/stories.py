@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
 from edgevoice.core.events import Device, FaultKind
 from edgevoice.core.table import Place
@@ -216,6 +217,24 @@ def the_user_goes_on_before_the_answer(talk: Talk) -> None:
     talk.say("tell me about the sea and the moon")
     talk.wait(0.8)
     talk.answer("Both are old.")
+    talk.finish()
+
+
+@_story()
+def the_user_goes_on_into_the_answer(talk: Talk) -> None:
+    talk.wake()
+    talk.say("remind me to call my mother")
+    order = talk.last(cmd.JudgeWords)
+    talk.feed(ev.WordsVerdict(talk.now, order.turn, 0.1, order.until))
+    talk.wait(0.5)
+    talk.answer("Then call her as soon as you can.")
+    talk.wait(0.3)
+    talk.speak(0.3)
+    talk.held_at(WORD)
+    talk.hear("on sunday")
+    talk.dropped_at(WORD)
+    talk.ask("on sunday")
+    talk.answer("Sunday it is.")
     talk.finish()
 
 

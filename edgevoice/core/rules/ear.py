@@ -11,6 +11,7 @@ from edgevoice.core.conversation import Conversation
 from edgevoice.core.policy import Blocker, TurnDecision, TurnState
 from edgevoice.core.rules import speculation, steps
 from edgevoice.core.rules.ending import act
+from edgevoice.core.rules.rejoin import go_on_listening, may_go_on
 from edgevoice.core.rules.ringing import is_ringing
 from edgevoice.core.rules.silence import cancel_answer, commit, hold
 from edgevoice.core.rules.utterance import begin_utterance
@@ -129,9 +130,11 @@ def _give_up_waiting(c: Conversation, heard: Utterance) -> None:
     """Long silence, and the policy still has doubts: answer it, unless it was noise."""
     if heard.confidence is not None and heard.confidence < _MIN_UTTERANCE_CONFIDENCE:
         c.why = f"noise: confidence {heard.confidence:.2f}"
-        begin_utterance(c, c.heard_until)
-    else:
+        heard.drop_latest()
+    if heard.text:
         speculation.end_turn(c, Cause.TURN_TIMEOUT)
+    else:
+        begin_utterance(c, c.heard_until)
 
 
 def frame_while_thinking(c: Conversation, event: ev.Event) -> None:
@@ -144,14 +147,7 @@ def frame_while_thinking(c: Conversation, event: ev.Event) -> None:
     if c.answer is None or c.answer.utterance is not heard:
         _keep_for_later(c, decision)
     elif decision.speaking and decision.state is TurnState.HOLD and not heard.is_over:
-        _go_on_listening(c, heard)
-
-
-def _go_on_listening(c: Conversation, heard: Utterance) -> None:
-    """Take the prompt back; the same utterance continues."""
-    cancel_answer(c)
-    c.move(Place.LISTENING, Cause.USER_RESUMED, heard.turn)
-    c.after(c.tuning.timeouts.nothing_said_s, Timer.NOTHING_SAID)
+        go_on_listening(c, heard)
 
 
 def frame_while_working(c: Conversation, event: ev.Event) -> None:
@@ -175,6 +171,8 @@ def frame_while_playing(c: Conversation, event: ev.Event) -> None:
     if onset is not None:
         c.why = f"evidence: energy {frame.energy:.4f}, vad {frame.vad:.2f}"
         hold(c, onset)
+        if may_go_on(c):
+            c.the_judge.expect_rest()
 
 
 def frame_while_held(c: Conversation, event: ev.Event) -> None:
@@ -243,7 +241,7 @@ def transcript_while_working(c: Conversation, event: ev.Event) -> None:
 
 
 def _call_off(c: Conversation, heard: Utterance) -> None:
-    if c.lexicon.stops(heard.text):
+    if c.lexicon.stops(heard.latest):
         c.questions.clear()
         steps.go_idle(c, Cause.USER_STOP)
 

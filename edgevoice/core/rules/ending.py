@@ -5,6 +5,7 @@ from __future__ import annotations
 from edgevoice.core.bargein import Judgement, Verdict
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.rules import steps
+from edgevoice.core.rules.rejoin import may_go_on, rejoin
 from edgevoice.core.rules.silence import cancel_phrase, commit, resume_speech
 from edgevoice.core.rules.tools import take_result, wait_for_tool
 from edgevoice.core.table import Cause, Place
@@ -62,6 +63,8 @@ def act(c: Conversation, judgement: Judgement) -> None:
         resume_speech(c, Cause.BARGE_IN_REJECTED)
     elif judgement.verdict is Verdict.COMMIT and _only_progress(c):
         _talked_over(c)
+    elif judgement.verdict is Verdict.COMMIT and not judgement.is_order and may_go_on(c):
+        rejoin(c)
     elif judgement.verdict is Verdict.COMMIT:
         commit(c, Cause.USER_INTERRUPT)
 

@@ -34,7 +34,6 @@ def follow(c: Conversation, heard: Utterance) -> None:
     if c.draft is not None and c.draft.heard != heard.text:
         drop_draft(c)
     if heard.final and not promises_more(heard.text, c.lexicon):
-        judge_words(c, heard)
         consider(c, heard)
     if heard.settled and not heard.read.startswith(heard.settled):
         heard.read = heard.settled
@@ -42,13 +41,19 @@ def follow(c: Conversation, heard: Utterance) -> None:
 
 
 def consider(c: Conversation, heard: Utterance) -> None:
-    """Begin a draft, hurry it, or drop it, as the user's silence goes on or ends."""
+    """Begin a draft, hurry it, or drop it, as the user's silence goes on or ends.
+
+    Before the first one the model is asked whether the words are whole.
+    """
     decision = c.decision
     if decision is None or heard.by_button:
         return
     if decision.speaking:
         drop_draft(c)
-    elif c.draft is not None:
+        return
+    if heard.final and decision.blocked_by is not Blocker.INCOMPLETE:
+        judge_words(c, heard)
+    if c.draft is not None:
         c.draft.awaited = c.draft.awaited or decision.blocked_by is Blocker.NOTHING
     elif _only_time_is_missing(c, heard, decision) and _is_worth_a_draft(c, heard):
         c.history.abandon()
@@ -83,7 +88,7 @@ def _is_worth_a_draft(c: Conversation, heard: Utterance) -> bool:
         return False
     if c.answer is not None or c.closing is not None:
         return False
-    return not (c.lexicon.closes(words(heard.text)) or c.lexicon.stops(heard.text))
+    return not (c.lexicon.closes(words(heard.latest)) or c.lexicon.stops(heard.latest))
 
 
 def give_up(c: Conversation) -> None:

@@ -118,11 +118,11 @@ def end_turn(c: Conversation, cause: Cause) -> None:
         stop_ringing(c, Cause.USER_STOP)
     elif is_ringing(c):
         overheard(c)
-    elif c.lexicon.closes(words(heard.text)):
+    elif c.lexicon.closes(words(heard.latest)):
         c.questions.clear()
         go_idle(c, Cause.USER_GOODBYE)
         c.do(cmd.PlayEarcon("close"))
-    elif c.lexicon.stops(heard.text):
+    elif c.lexicon.stops(heard.latest):
         c.questions.clear()
         go_idle(c, Cause.USER_STOP)
     else:

@@ -50,7 +50,7 @@ def read_ahead(c: Conversation, text: str = "") -> None:
 
 def judge_words(c: Conversation, heard: Utterance) -> None:
     """Ask the model, once, whether the words are a whole utterance."""
-    asks = c.tuning.turn.judges_words and not heard.by_button and heard.judged_until is None
+    asks = c.tuning.turn.judges_words and heard.judged_until is None
     if asks and heard.text and _is_quiet(c):
         heard.judged_until = heard.heard_until
         messages = c.history.messages(heard.text, anew=True)
