@@ -1,7 +1,5 @@
 """The way of sound: measured in a simulated room, over a virtual card, and judged."""
 
-import os
-import subprocess
 from dataclasses import replace
 
 import numpy as np
@@ -121,22 +119,10 @@ def test_a_speaker_is_closed_when_the_microphone_does_not_open():
 
 @pytest.mark.audio
 def test_delay_and_echo_over_a_card(card):
-    """The card's loudspeaker is led into its microphone."""
-    environment = os.environ | card.environment
-    load = ["load-module", "module-loopback", "source=spk.monitor", "sink=micfeed"]
-    module = subprocess.run(
-        ["pactl", *load, "latency_msec=40"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.strip()
-    try:
-        with Air(AlsaMicrophone(), AlsaSpeaker(), SoxrResampler.live) as air:
-            loop = measure(air, Workshop(Settings()).echo(), volume=0.5)
-    finally:
-        subprocess.run(["pactl", "unload-module", module], env=environment, check=True)
+    """What the loudspeaker plays is what the microphone hears, as late as the card is."""
+    with Air(AlsaMicrophone("evmonitor"), AlsaSpeaker("evspk"), SoxrResampler.live) as air:
+        loop = measure(air, Workshop(Settings()).echo(), volume=0.5)
     assert loop.echo_db == pytest.approx(-26, abs=3)
-    assert 0 < loop.delay_ms < 300
+    assert loop.is_heard
     assert loop.clipped == 0
     assert loop.erle_db > 6
