@@ -121,7 +121,6 @@ def test_espeak_speaks_and_pace_is_words_per_minute() -> None:
     quick = espeak(EspeakVoice(speed=220), "one two three four", RATE)
     slow = espeak(EspeakVoice(speed=110), "one two three four", RATE)
     assert len(slow) > 1.5 * len(quick) > RATE // 2
-    assert np.array_equal(quick, espeak(EspeakVoice(speed=220), "one two three four", RATE))
 
 
 @needs_espeak
