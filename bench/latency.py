@@ -88,7 +88,7 @@ def _first_tokens(model: LlamaModel, exchanges: int, token_ms: float) -> list[Ro
         _ask_another(model, chat)
         cached.append(_first_token_ms(model, chat))
         _ask_another(model, chat)
-        model.prefill(chat, _never)
+        _read_ahead(model, chat)
         ahead.append(_first_token_ms(model, chat))
     tokens = sum(model.count_tokens(message.text) for message in chat)
     after = f"first token, {tokens} tokens of prompt"
@@ -125,6 +125,13 @@ def _token_s(model: LlamaModel) -> float:
 def _ask_another(model: LlamaModel, chat: Sequence[Message]) -> None:
     """Leave the conversation in the cache, but not its question."""
     model.prefill([*chat[:-1], Message("user", "something else")], _never)
+
+
+def _read_ahead(model: LlamaModel, chat: Sequence[Message]) -> None:
+    """What the think stage does with a question until it is over."""
+    model.prefill(chat, _never)
+    model.whole(chat, _never)
+    model.prefill(chat, _never, opening=True)
 
 
 def _forget(model: LlamaModel) -> None:

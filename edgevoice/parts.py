@@ -147,7 +147,9 @@ class NoModel:
         """Raises `EngineError`."""
         raise EngineError(self._reason)
 
-    def prefill(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> None:
+    def prefill(
+        self, messages: Sequence[Message], cancelled: Callable[[], bool], *, opening: bool = False
+    ) -> None:
         """There is nothing to read ahead with; the reply tells."""
 
     def whole(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> None:

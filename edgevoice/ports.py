@@ -248,10 +248,13 @@ class LanguageModel(Protocol):
         Raises `edgevoice.errors.EngineError` when the model fails.
         """
 
-    def prefill(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> None:
+    def prefill(
+        self, messages: Sequence[Message], cancelled: Callable[[], bool], *, opening: bool = False
+    ) -> None:
         """Read ``messages`` ahead of a `reply` that begins with them.
 
-        The last message may still grow: what it shares with the reply's is used.
+        The last message may still grow: what it shares with the reply's is used.  With
+        ``opening`` it is all there is, and what opens the answer to it is read as well.
         What was read when ``cancelled`` became true is kept.
         """
 

@@ -139,7 +139,7 @@ class Caller:
         self.tools = ()
         self.prompts = []
 
-    def prefill(self, messages, cancelled):
+    def prefill(self, messages, cancelled, *, opening=False):
         pass
 
     def whole(self, messages, cancelled):

@@ -109,15 +109,19 @@ class LlamaModel:
         else:
             yield from self._text(tokens)
 
-    def prefill(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> None:
+    def prefill(
+        self, messages: Sequence[Message], cancelled: Callable[[], bool], *, opening: bool = False
+    ) -> None:
         """Read ``messages`` ahead of a `reply` that begins with them.
 
         The last message may still grow: what it shares with the reply's is used.
+        With ``opening`` it is all there is: what opens the answer in the template is read
+        too, by all threads, and the first token of the `reply` costs no step.
         It looks at ``cancelled`` between steps of `_BATCH` tokens; a step that was begun
         is finished, for it is needed anyway.
         """
-        prompt = self._prompt(messages, answer=False)
-        with self._threads_left_to_others():
+        prompt = self._prompt(messages, answer=opening)
+        with nullcontext() if opening else self._threads_left_to_others():
             for end in range(self._cached(prompt) + _BATCH, len(prompt) + _BATCH, _BATCH):
                 if cancelled():
                     return

@@ -212,6 +212,31 @@ def test_what_was_read_ahead_is_not_read_again(path: Path, expected: dict[str, s
     assert evaluated[0] <= 4  # what opens the answer in the template
 
 
+def test_when_the_opening_of_the_answer_was_read_its_first_token_costs_nothing(
+    path: Path, expected: dict[str, str]
+) -> None:
+    llm = load(path)
+    llm.prefill(FRANCE, never)
+    llm.whole(FRANCE, never)
+    with steps(llm) as evaluated:
+        llm.prefill(FRANCE, never, opening=True)
+    assert 0 < sum(evaluated) < 8
+    with steps(llm) as evaluated:
+        next(iter(llm.reply(FRANCE, never)))
+    assert sum(evaluated) == 0
+    assert answer(llm, FRANCE) == expected[FRANCE[-1].text]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_opening_that_was_read_in_vain_is_forgotten(
+    llm: LlamaModel, expected: dict[str, str], seed: int
+) -> None:
+    for chat in Random(seed).choices((FRANCE, SEA), k=3):
+        llm.prefill(chat, never, opening=True)
+    for chat in (FRANCE, SEA):
+        assert answer(llm, chat) == expected[chat[-1].text]
+
+
 def test_a_word_that_changed_is_rolled_back_to_the_common_prefix(
     path: Path, expected: dict[str, str]
 ) -> None:
