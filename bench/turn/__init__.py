@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from bench.rows import Row, row
-from bench.turn import plot, rejoin
-from bench.turn.house import House, Remembered, Verdicts, heed
+from bench.turn import bound, plot, rejoin
+from bench.turn.house import House, JudgeWords, Remembered, Verdicts, heed
 from bench.turn.material import utterances
 from bench.turn.sound import AFTER_S, Utterance
 from edgevoice.adapters.smart_turn import SmartTurn
@@ -28,7 +28,7 @@ from edgevoice.core.tuning import Tuning, Turn
 from edgevoice.engines import Workshop
 from edgevoice.models.catalogue import Role
 from edgevoice.models.paths import resolve
-from edgevoice.ports import Hypothesis
+from edgevoice.ports import EndOfTurn, Hypothesis
 from edgevoice.settings.keys import build
 from edgevoice.settings.schema import PROFILES, Settings
 
@@ -74,11 +74,12 @@ class Outcome:
 
 def rows() -> list[Row]:
     """The figures of the suite; takes about half an hour."""
-    outcomes = measure(utterances(), policies())
+    said, judge, whole = utterances(), _judge_of_sound(), _judge_of_words()
+    outcomes = measure(said, policies(), judge, whole)
     PICTURE.write_text(plot.render(outcomes))
     (baseline,) = (outcome for outcome in outcomes if outcome.name == BASELINE)
     judged = [figure for outcome in outcomes for figure in figures(outcome, baseline)]
-    return [*judged, *rejoin.rows()]
+    return [*judged, *bound.rows(said, _recogniser, judge, whole), *rejoin.rows()]
 
 
 def policies() -> dict[str, Turn]:
@@ -97,11 +98,10 @@ def policies() -> dict[str, Turn]:
     return silences | rules | judges | {PATIENT_READER: reader, PATIENT: patient}
 
 
-def measure(said: Sequence[Utterance], compared: dict[str, Turn]) -> list[Outcome]:
+def measure(
+    said: Sequence[Utterance], compared: dict[str, Turn], judge: EndOfTurn, whole: JudgeWords
+) -> list[Outcome]:
     """Let every policy hear everything."""
-    judge = Verdicts(SmartTurn(resolve("smart-turn-v3.2", Role.END_OF_TURN)))
-    model = Workshop(Settings()).language_model()
-    whole = cache(lambda messages: model.whole(messages, lambda: False))
     cuts: dict[str, list[Cut]] = {name: [] for name in compared}
     waits: dict[str, list[float]] = {name: [] for name in compared}
     for utterance in said:
@@ -113,6 +113,15 @@ def measure(said: Sequence[Utterance], compared: dict[str, Turn]) -> list[Outcom
             cuts[name] += cuts_of(utterance, decided)
             waits[name].append(wait_ms(utterance, decided))
     return [Outcome(name, tuple(cuts[name]), tuple(waits[name])) for name in compared]
+
+
+def _judge_of_sound() -> EndOfTurn:
+    return Verdicts(SmartTurn(resolve("smart-turn-v3.2", Role.END_OF_TURN)))
+
+
+def _judge_of_words() -> JudgeWords:
+    model = Workshop(Settings()).language_model()
+    return cache(lambda messages: model.whole(messages, lambda: False))
 
 
 def _recogniser() -> VoskRecogniser:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bench.turn import BASELINE, Cut, Outcome, cuts_of, figures, policies, wait_ms
+from bench.turn.bound import taken
 from bench.turn.house import Remembered
 from bench.turn.plot import render
 from bench.turn.sound import AFTER_S, Pause, Utterance, gaps, places_apart
@@ -123,3 +124,15 @@ def test_each_policy_has_its_rows_beside_the_baseline() -> None:
     assert found["smart_turn, default: end of speech to decision"]["p50"] == 600
     picture = render(outcomes)
     assert all(f">{outcome.name}<" in picture for outcome in outcomes)
+
+
+@pytest.mark.parametrize(
+    ("pauses", "share"),
+    [([-9.0, -8.0, -7.0, -6.0], 0), ([-9.0, -8.0, 5.0, 6.0], 50), ([5.0, 6.0], 100)],
+)
+def test_the_bound_counts_pauses_that_look_like_all_ends_but_one_in_twenty(
+    pauses: list[float], share: float
+) -> None:
+    scores = np.array([*pauses, -100.0, *([1.0] * 30)])
+    ends = np.array([False] * len(pauses) + [True] * 31)
+    assert taken(scores, ends) == share
