@@ -5,10 +5,11 @@ from __future__ import annotations
 import codecs
 import json
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +26,9 @@ _BATCH = 128
 
 _LONGEST_CALL = 128
 """Tokens of a call."""
+
+_REMEMBERED = 256
+"""Parts of prompts whose tokens are kept: more than the messages that a window holds."""
 
 _ERROR = 4
 """GGML_LOG_LEVEL_ERROR"""
@@ -63,6 +67,8 @@ class LlamaModel:
         self._api = _library().api
         self._vocabulary = self._api.llama_model_get_vocab(self._llama.model)
         self._endings = self._tokens_that_end()
+        self._borders = self._marks_of_the_template()
+        self._tokens_of = lru_cache(_REMEMBERED)(self._tokenised_piece)
         self._format = self._chat_formatter(model)
         self._max_tokens = max_tokens
         self._sampling = {"temp": temperature, "repeat_penalty": repeat_penalty}
@@ -196,7 +202,9 @@ class LlamaModel:
             raise EngineError(f"the language model's chat template failed ({error})") from error
 
     def _tokenised(self, prompt: str) -> list[int]:
-        tokens: list[int] = self._llama.tokenize(prompt.encode(), add_bos=False, special=True)
+        """The tokens of ``prompt``, of which only what is new is tokenised: the last message."""
+        pieces = self._borders.split(prompt)
+        tokens = [token for piece in pieces for token in self._tokens_of(piece)]
         if len(tokens) >= self.context_tokens:
             raise EngineError(
                 f"a conversation of {len(tokens)} tokens does not fit the language model's "
@@ -204,6 +212,9 @@ class LlamaModel:
                 "raise context_tokens or shorten the system prompt",
             )
         return tokens
+
+    def _tokenised_piece(self, piece: str) -> tuple[int, ...]:
+        return tuple(self._llama.tokenize(piece.encode(), add_bos=False, special=True))
 
     def _answer(
         self, prompt: list[int], cancelled: Callable[[], bool], grammar: Any = None
@@ -272,6 +283,20 @@ class LlamaModel:
             for token in range(self._llama.n_vocab())
             if text(self._vocabulary, token)[:1] in (b".", b"?", b"!") or self._ends(token)
         ]
+
+    def _marks_of_the_template(self) -> re.Pattern[str]:
+        """Where a control token begins, which is where no other token goes on.
+
+        Not those that take away the spaces before them.
+        """
+        spaces = self._api.LLAMA_TOKEN_ATTR_LSTRIP
+        marks = [
+            self._spelt(token)
+            for token in range(self._llama.n_vocab())
+            if self._api.llama_vocab_is_control(self._vocabulary, token)
+            and not self._api.llama_vocab_get_attr(self._vocabulary, token) & spaces
+        ]
+        return re.compile("|".join(f"(?={re.escape(mark)})" for mark in marks if mark) or "(?!)")
 
     def _ends(self, token: int) -> bool:
         return bool(self._api.llama_vocab_is_eog(self._vocabulary, token))

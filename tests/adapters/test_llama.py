@@ -11,6 +11,8 @@ from threading import Event
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from edgevoice.adapters.llama import _BATCH as BATCH
 from edgevoice.adapters.llama import LlamaModel
@@ -235,6 +237,32 @@ def test_an_opening_that_was_read_in_vain_is_forgotten(
         llm.prefill(chat, never, opening=True)
     for chat in (FRANCE, SEA):
         assert answer(llm, chat) == expected[chat[-1].text]
+
+
+@given(
+    st.lists(st.sampled_from(["<|im_start|>", "<|im_end|>", "\n", " ", "user", "é", "a b", "<|"]))
+)
+def test_a_prompt_has_the_tokens_that_it_has_in_one_piece(
+    llm: LlamaModel, parts: list[str]
+) -> None:
+    prompt = "".join(parts)
+    whole = llm._llama.tokenize(prompt.encode(), add_bos=False, special=True)
+    assert llm._tokenised(prompt) == whole
+
+
+def test_only_the_message_that_grows_is_tokenised(path: Path) -> None:
+    llm = load(path)
+    llm.prefill([*FRANCE, ANSWERED, Message("user", "And of")], never)
+    before = llm._tokens_of.cache_info().misses
+    llm.prefill([*FRANCE, ANSWERED, Message("user", "And of Spain?")], never)
+    assert llm._tokens_of.cache_info().misses == before + 1
+
+
+def test_a_vocabulary_without_control_tokens_is_tokenised_in_one_piece(
+    llm: LlamaModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(llm._api, "llama_vocab_is_control", lambda *_: False)
+    assert llm._marks_of_the_template().split("<|im_start|>user") == ["<|im_start|>user"]
 
 
 def test_a_word_that_changed_is_rolled_back_to_the_common_prefix(
