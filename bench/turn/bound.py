@@ -28,6 +28,9 @@ _WEIGHTS = np.linspace(0, 3, 61)
 _SURE = 1e-6
 """No probability is nearer to 0 or 1; what the rules hold to be unfinished has it."""
 
+_EARLY_S = 0.3
+"""A verdict may come so long before what was said has died away."""
+
 _EVERYTHING_IS_JUDGED = Turn(
     policy="easyturn+smart_turn",
     hysteresis_window_ms=10_000,
@@ -112,7 +115,7 @@ def taken(score: _Array, ends: npt.NDArray[np.bool_]) -> float:
 def _last(
     verdicts: Sequence[tuple[float, float]], start: float, until: float, *, otherwise: float
 ) -> float:
-    return next((p for at, p in reversed(verdicts) if start <= at < until), otherwise)
+    return next((p for at, p in reversed(verdicts) if start - _EARLY_S <= at < until), otherwise)
 
 
 def _log_odds(probabilities: Sequence[float]) -> _Array:
