@@ -131,7 +131,6 @@ def _read_ahead(model: LlamaModel, chat: Sequence[Message]) -> None:
     """What the think stage does with a question until it is over."""
     model.prefill(chat, _never)
     model.whole(chat, _never)
-    model.prefill(chat, _never, opening=True)
 
 
 def _forget(model: LlamaModel) -> None:

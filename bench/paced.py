@@ -175,9 +175,6 @@ class PacedDevice(Device):
         whole = self.model.whole(order.messages, lambda: False)
         if whole is not None:
             yield lambda: self._post(ev.WordsVerdict(self.now, order.turn, whole, order.until))
-        if not self._mind.has_more:
-            self.model.prefill(order.messages, lambda: False, opening=True)
-        yield lambda: None
 
     def _reply(self, order: cmd.Generate) -> Portions:
         def hushed() -> bool:

@@ -248,20 +248,18 @@ class LanguageModel(Protocol):
         Raises `edgevoice.errors.EngineError` when the model fails.
         """
 
-    def prefill(
-        self, messages: Sequence[Message], cancelled: Callable[[], bool], *, opening: bool = False
-    ) -> None:
+    def prefill(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> None:
         """Read ``messages`` ahead of a `reply` that begins with them.
 
-        The last message may still grow: what it shares with the reply's is used.  With
-        ``opening`` it is all there is, and what opens the answer to it is read as well.
+        The last message may still grow: what it shares with the reply's is used.
         What was read when ``cancelled`` became true is kept.
         """
 
     def whole(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> float | None:
         """Probability, 0 to 1, that the last of ``messages`` is whole as it stands.
 
-        None when ``cancelled`` became true, or the model cannot tell.  Reads ahead as well.
+        None when ``cancelled`` became true, or the model cannot tell.  Reads ahead as well, so
+        that a `reply` to the same ``messages`` has its first token at once.
         """
 
     def count_tokens(self, text: str) -> int:

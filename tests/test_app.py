@@ -79,7 +79,7 @@ class OneAnswer:
     def reply(self, messages, cancelled):
         yield from (f"{messages[-1].text}. ", "It is wide.")
 
-    def prefill(self, messages, cancelled, *, opening=False):
+    def prefill(self, messages, cancelled):
         pass
 
     def whole(self, messages, cancelled):

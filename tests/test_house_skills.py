@@ -139,7 +139,7 @@ class Caller:
         self.tools = ()
         self.prompts = []
 
-    def prefill(self, messages, cancelled, *, opening=False):
+    def prefill(self, messages, cancelled):
         pass
 
     def whole(self, messages, cancelled):

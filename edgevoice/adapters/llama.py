@@ -9,6 +9,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import chain, islice
 from pathlib import Path
@@ -29,6 +30,9 @@ _LONGEST_CALL = 128
 
 _REMEMBERED = 256
 """Parts of prompts whose tokens are kept: more than the messages that a window holds."""
+
+_MARK = "\ue000"
+"""Stands for a text in a template: of a private use area, and in no vocabulary."""
 
 _ERROR = 4
 """GGML_LOG_LEVEL_ERROR"""
@@ -115,19 +119,15 @@ class LlamaModel:
         else:
             yield from self._text(tokens)
 
-    def prefill(
-        self, messages: Sequence[Message], cancelled: Callable[[], bool], *, opening: bool = False
-    ) -> None:
+    def prefill(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> None:
         """Read ``messages`` ahead of a `reply` that begins with them.
 
         The last message may still grow: what it shares with the reply's is used.
-        With ``opening`` it is all there is: what opens the answer in the template is read
-        too, by all threads, and the first token of the `reply` costs no step.
         It looks at ``cancelled`` between steps of `_BATCH` tokens; a step that was begun
         is finished, for it is needed anyway.
         """
-        prompt = self._prompt(messages, answer=opening)
-        with nullcontext() if opening else self._threads_left_to_others():
+        prompt = self._prompt(messages, answer=False)
+        with self._threads_left_to_others():
             for end in range(self._cached(prompt) + _BATCH, len(prompt) + _BATCH, _BATCH):
                 if cancelled():
                     return
@@ -138,19 +138,54 @@ class LlamaModel:
 
         It is what the model gives, as the next token, to whatever ends a sentence or a
         message.  None when ``cancelled`` became true, or the chat template changes the text.
+        What opens the answer in the template is read in the same step: the first token of
+        a `reply` to the same ``messages`` costs none.
         """
-        text = messages[-1].text
-        before, found, _ = self._rendered(messages, answer=False).rpartition(text)
-        if not found:
+        around = self._around_last(messages)
+        if around is None:
             return None
-        read = next(self._tokens(self._tokenised(before + text), cancelled), None)
-        return None if read is None else self._probability_of(self._endings)
+        before, after = around
+        text = self._tokenised(before + messages[-1].text)
+        prompt = self._tokenised(before + messages[-1].text + after)
+        if prompt[: len(text)] != text:  # a token that goes over the end of the text
+            prompt = text
+        try:
+            with self._aborted_by(cancelled):
+                return self._probability_of(self._endings, self._read(prompt, len(text) - 1))
+        except RuntimeError as error:
+            if cancelled():
+                return None
+            raise EngineError(f"the language model failed ({error})") from error
 
-    def _probability_of(self, tokens: list[int]) -> float:
+    def _around_last(self, messages: Sequence[Message]) -> tuple[str, str] | None:
+        """What the template puts before and after the last text, if it leaves the text as it is."""
+        marked = [*messages[:-1], replace(messages[-1], text=_MARK)]
+        before, _, after = self._rendered(marked, answer=True).partition(_MARK)
+        whole = before + messages[-1].text + after
+        return (before, after) if whole == self._rendered(messages, answer=True) else None
+
+    def _read(self, prompt: list[int], at: int) -> Any:
+        """Read all of ``prompt``; the logits of what follows its token ``at``, near its end.
+
+        The library's own ``eval`` keeps those of the last token alone.
+        """
+        llama = self._llama
+        llama.n_tokens = start = min(self._cached(prompt), at)
+        if len(prompt) - start > _BATCH:
+            llama.eval(prompt[start:at])
+            start = at
+        llama._requires_eval = True  # what another step has left is no result of this one
+        self._api.llama_memory_seq_rm(self._api.llama_get_memory(llama.ctx), -1, start, -1)
+        llama._batch.set_batch(prompt[start:], start, logits_all=False)
+        llama._batch.batch.logits[at - start] = True
+        llama._ctx.decode(llama._batch)
+        llama.input_ids[start : len(prompt)] = prompt[start:]
+        llama.n_tokens, llama._requires_eval = len(prompt), False
+        return self._api.llama_get_logits_ith(llama.ctx, at - start)
+
+    def _probability_of(self, tokens: list[int], logits: Any) -> float:
         """That the next token is one of ``tokens``."""
-        size = self._llama.n_vocab()
-        logits = self._api.llama_get_logits_ith(self._llama.ctx, -1)
-        scores = np.ctypeslib.as_array(logits, (size,)).astype(np.float64)
+        scores = np.ctypeslib.as_array(logits, (self._llama.n_vocab(),)).astype(np.float64)
         shares = np.exp(scores - scores.max())
         return float(shares[tokens].sum() / shares.sum())
 

@@ -72,8 +72,7 @@ class Think(TurnStage[Order]):
     def _judge(self, words: JudgeWords) -> None:
         """Before the answer to the same words, which waits behind it and uses what it has read.
 
-        Then all that precedes the answer is read.  A model so large that its verdict comes
-        too late would only delay the answer.
+        A model so large that its verdict comes too late would only delay the answer.
         """
         began = time.monotonic()
         if began < self._rests_until:
@@ -82,8 +81,6 @@ class Think(TurnStage[Order]):
         if whole is not None:
             self.emit(WordsVerdict(time.monotonic(), words.turn, whole, words.until))
         ended = time.monotonic()
-        if not self._inbox:
-            self._model.prefill(words.messages, self._has_better_to_do, opening=True)
         self._late_verdicts = self._late_verdicts + 1 if ended - began > _IN_TIME_S else 0
         if self._late_verdicts == _TOO_OFTEN:
             self._late_verdicts, self._rests_until = 0, ended + _REST_S

@@ -165,10 +165,22 @@ def test_a_verdict_that_was_called_off_is_none_and_spoils_nothing(
     assert answer(llm, SEA) == expected[SEA[-1].text]
 
 
+def test_of_a_verdict_that_was_called_off_no_result_is_left(path: Path) -> None:
+    llm = load(path)
+    prompt = llm._prompt(LONG, answer=True)
+    llm.prefill(LONG, never)
+    assert llm.whole(LONG, after(0)) is None
+    known = prompt[: llm._llama.n_tokens]
+    assert next(llm._answer(known, never)) == next(load(path)._answer(known, never))
+
+
 def test_of_words_that_the_template_changes_nothing_is_known(
     llm: LlamaModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(llm, "_rendered", lambda messages, answer: "something else")
+    render = llm._rendered
+    monkeypatch.setattr(
+        llm, "_rendered", lambda *chat, answer: render(*chat, answer=answer).upper()
+    )
     assert llm.whole(SEA, never) is None
 
 
@@ -214,29 +226,47 @@ def test_what_was_read_ahead_is_not_read_again(path: Path, expected: dict[str, s
     assert evaluated[0] <= 4  # what opens the answer in the template
 
 
-def test_when_the_opening_of_the_answer_was_read_its_first_token_costs_nothing(
+@pytest.mark.parametrize("text", ["end", "assistant", "user", "is", "im_start"])
+def test_a_text_that_is_in_the_template_as_well_is_told_from_it(llm: LlamaModel, text: str) -> None:
+    around = llm._around_last([SYSTEM, Message("user", text)])
+    assert around is not None
+    assert around[0].endswith("user\n")
+    assert around[1].startswith("<|im_end|>")
+
+
+def test_the_verdict_is_that_after_the_last_token_of_the_text(path: Path) -> None:
+    llm = load(path)
+    before, _ = llm._around_last(FRANCE) or ("", "")
+    next(llm._tokens(llm._tokenised(before + FRANCE[-1].text), never))
+    logits = llm._api.llama_get_logits_ith(llm._llama.ctx, -1)
+    alone = llm._probability_of(llm._endings, logits)
+    assert llm.whole(FRANCE, never) == pytest.approx(alone, rel=0.05)
+
+
+def test_what_was_judged_has_its_first_token_without_a_step(
     path: Path, expected: dict[str, str]
 ) -> None:
     llm = load(path)
     llm.prefill(FRANCE, never)
-    llm.whole(FRANCE, never)
+    for _ in range(2):
+        with steps(llm) as evaluated:
+            llm.whole(FRANCE, never)
+        assert len(evaluated) == 1
+        assert evaluated[0] < 12
+        with steps(llm) as evaluated:
+            next(iter(llm.reply(FRANCE, never)))
+        assert sum(evaluated) == 0
+        assert answer(llm, FRANCE) == expected[FRANCE[-1].text]
+
+
+def test_a_long_text_is_judged_in_steps(llm: LlamaModel, expected: dict[str, str]) -> None:
     with steps(llm) as evaluated:
-        llm.prefill(FRANCE, never, opening=True)
-    assert 0 < sum(evaluated) < 8
+        assert llm.whole(LONG, never) is not None
+    assert max(evaluated) <= BATCH
     with steps(llm) as evaluated:
-        next(iter(llm.reply(FRANCE, never)))
+        next(iter(llm.reply(LONG, never)))
     assert sum(evaluated) == 0
-    assert answer(llm, FRANCE) == expected[FRANCE[-1].text]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_an_opening_that_was_read_in_vain_is_forgotten(
-    llm: LlamaModel, expected: dict[str, str], seed: int
-) -> None:
-    for chat in Random(seed).choices((FRANCE, SEA), k=3):
-        llm.prefill(chat, never, opening=True)
-    for chat in (FRANCE, SEA):
-        assert answer(llm, chat) == expected[chat[-1].text]
+    assert answer(llm, SEA) == expected[SEA[-1].text]
 
 
 @given(
@@ -302,11 +332,14 @@ def test_the_first_token_costs_the_same_after_any_history(path: Path) -> None:
 def test_wherever_it_is_cancelled_the_next_answer_is_that_of_a_fresh_model(
     llm: LlamaModel, expected: dict[str, str], seed: int
 ) -> None:
-    """Looks ahead, whole and half answers, and prompts that were never finished, by chance."""
+    """Looks ahead, verdicts, whole and half answers, and prompts never finished, by chance."""
     random = Random(seed)
     for _ in range(4):
         chat, polls = random.choice((FRANCE, SEA, LONG)), random.randrange(900)
-        if random.random() < 0.4:
+        way = random.random()
+        if way < 0.3:
+            llm.whole(chat, after(polls))
+        elif way < 0.6:
             words = chat[-1].text.split()
             part = " ".join(words[: random.randrange(len(words))])
             llm.prefill([SYSTEM, Message("user", part)], after(polls % 3))

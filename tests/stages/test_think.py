@@ -23,7 +23,7 @@ class Scripted:
         self.asked = []
         self.told_to_stop = False
 
-    def prefill(self, messages, cancelled, *, opening=False):
+    def prefill(self, messages, cancelled):
         self.read_ahead = messages
 
     def reply(self, messages, cancelled):
@@ -148,7 +148,7 @@ def test_only_the_newest_look_ahead_is_read_and_none_before_a_prompt():
     read = []
 
     class Reader(Scripted):
-        def prefill(self, messages, cancelled, *, opening=False):
+        def prefill(self, messages, cancelled):
             read.append(messages[-1].text)
 
     looks = [Prefill(7, (Message("user", text),)) for text in ("why", "why is", "why is it")]
@@ -166,7 +166,7 @@ def test_reading_ahead_gives_way_to_a_prompt_and_to_no_cancellation():
     seen = []
 
     class Reader(Scripted):
-        def prefill(self, messages, cancelled, *, opening=False):
+        def prefill(self, messages, cancelled):
             think.cancel(7)
             seen.append(cancelled())
             think.post(Generate(8, QUESTION))
@@ -192,24 +192,6 @@ def test_whether_words_are_whole_is_told_before_the_answer_to_them():
     assert isinstance(verdict, WordsVerdict)
     assert (verdict.turn, verdict.until, verdict.probability) == (7, 640, 0.25)
     assert [type(event) for event in answer] == [Token, ReplyDone]
-
-
-def test_behind_a_verdict_the_opening_of_the_answer_is_read_unless_the_answer_is_wanted():
-    class Reader(Scripted):
-        def whole(self, messages, cancelled):
-            told.append("verdict")
-            return 0.5
-
-        def prefill(self, messages, cancelled, *, opening=False):
-            told.append((messages, opening))
-
-    told = []
-    think, _ = stage(Reader())
-    think.handle(JudgeWords(7, 640, QUESTION))
-    assert told == ["verdict", (QUESTION, True)]
-    think.post(Generate(8, QUESTION))
-    think.handle(JudgeWords(7, 640, QUESTION))
-    assert told[2:] == ["verdict"]
 
 
 def test_a_model_that_judges_too_late_is_not_asked_for_a_while(monkeypatch, caplog):
