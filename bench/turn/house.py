@@ -36,7 +36,7 @@ FLUSH_S = 0.1
 VERDICT_S = 0.1
 """Smart Turn takes 42 ms where nothing else runs."""
 WORDS_S = 0.1
-"""The language model takes 35 ms for the words that it has not read ahead."""
+"""The language model takes 40 ms for the words that it has not read ahead and its opening."""
 
 JudgeWords = Callable[[tuple[Message, ...]], float | None]
 """The language model's verdict, by the messages of `edgevoice.core.commands.JudgeWords`."""
