@@ -41,7 +41,7 @@ from edgevoice.ports import (
     WakeWord,
 )
 from edgevoice.settings.schema import WakeWord as WakeSettings
-from edgevoice.stages.capture import Capture, Reference
+from edgevoice.stages.capture import Capture, Heard, Reference
 from edgevoice.stages.echo import EchoControl
 from edgevoice.stages.listen import Listen
 from edgevoice.stages.play import Chunk, End, Play
@@ -162,13 +162,17 @@ class Device:
             self._mic,
             reference,
             SoxrResampler.live,
-            self.listen.handle,
+            self._listen_to,
             self._clock,
             ClockFollower(),
         )
         ears.wake.reset()
         self.play.open()
         self.capture.open()
+
+    def _listen_to(self, pairs: Sequence[Heard]) -> None:
+        for pair in pairs:
+            self.listen.handle(pair)
 
     # -- for whoever stages it ------------------------------------------------------
 

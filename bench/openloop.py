@@ -81,7 +81,7 @@ def propagate(
     plug, reference = _Plug(), Reference()
     now = 0.0
     capture = Capture(
-        lambda event: None, plug, reference, SoxrResampler.live, heard.append,
+        lambda event: None, plug, reference, SoxrResampler.live, heard.extend,
         lambda: now, ClockFollower(),
     )  # fmt: skip
     capture.open()

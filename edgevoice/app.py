@@ -145,7 +145,7 @@ class EdgeVoice:
             world.microphone,
             reference,
             SoxrResampler.live,
-            lambda heard: self.listen.post(heard),
+            lambda heard: self.listen.post_all(heard),
             follower=ClockFollower(),
         )
         self._sound_check = SoundCheck(

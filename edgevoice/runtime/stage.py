@@ -18,7 +18,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Generic, Self, TypeVar
 
@@ -100,6 +100,13 @@ class Stage(Generic[M]):
         if rouse:
             self._wakeup.rouse()
         return True
+
+    def post_all(self, messages: Sequence[M]) -> None:
+        """Hand over several messages, and rouse the stage once."""
+        *first, last = messages
+        for message in first:
+            self.post(message, rouse=False)
+        self.post(last)
 
     def stop(self, timeout: float = 2.0) -> bool:
         """End after what was posted so far; false and named when it hangs."""

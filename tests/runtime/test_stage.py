@@ -31,6 +31,14 @@ def test_messages_posted_before_stop_are_still_handled_in_order():
     assert stage.seen == ["a", "b", "c"]
 
 
+def test_several_messages_rouse_it_once(monkeypatch):
+    stage, roused = Echo([].append), []
+    monkeypatch.setattr(stage._wakeup, "rouse", lambda: roused.append(True))
+    stage.post_all(("a", "b", "c"))
+    assert list(stage._inbox) == ["a", "b", "c"]
+    assert roused == [True]
+
+
 def test_a_full_inbox_refuses_and_counts():
     stage = Echo([].append, capacity=2)
     assert stage.post("a")

@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -23,7 +25,7 @@ class HandMicrophone:
 
 class Bench:
     def __init__(self, rate=16000, speaker_rate=16000):
-        self.heard: list[Heard] = []
+        self.lumps: list[Sequence[Heard]] = []
         self.events = []
         self.reference = Reference()
         self.reference.rate = speaker_rate
@@ -33,11 +35,15 @@ class Bench:
             self.microphone,
             self.reference,
             SoxrResampler.live,
-            self.heard.append,
+            self.lumps.append,
             follower=ClockFollower(),
         )
         self.capture.open()
         self.played = 0
+
+    @property
+    def heard(self) -> list[Heard]:
+        return [pair for lump in self.lumps for pair in lump]
 
     def play(self, samples, at=0.0):
         self.played += len(samples)
@@ -153,17 +159,18 @@ def test_what_was_played_while_the_microphone_was_closed_is_forgotten():
     assert bench.capture.realigned == 0
 
 
-def test_while_nobody_waits_four_blocks_are_passed_on_at_once(monkeypatch):
+def test_while_nobody_waits_eight_blocks_are_passed_on_at_once(monkeypatch):
     bench = Bench()
     roused = []
     monkeypatch.setattr(bench.capture._wakeup, "rouse", lambda: roused.append(True))
     bench.capture.unhurried = True
-    for _ in range(3):
+    for _ in range(7):
         bench.microphone.deliver(np.zeros(FRAME, np.int16), 0.0)
     assert roused == []
     bench.microphone.deliver(np.zeros(FRAME, np.int16), 0.0)
     assert roused == [True]
     bench.capture.idle()
+    assert [len(lump) for lump in bench.lumps] == [8]
     bench.capture.unhurried = False
     bench.microphone.deliver(np.zeros(FRAME, np.int16), 0.0)
     assert roused == [True, True]

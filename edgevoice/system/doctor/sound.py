@@ -54,7 +54,7 @@ class Air:
         self._sound: Samples = np.zeros(0, np.int16)
         self._played = 0
         self._capture = Capture(
-            self._noticed, microphone, self._reference, resampling, self._heard.append
+            self._noticed, microphone, self._reference, resampling, self._heard.extend
         )
 
     def __enter__(self) -> Air:
