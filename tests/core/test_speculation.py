@@ -159,6 +159,20 @@ def test_another_word_is_another_draft_under_another_turn():
     assert (record.drafts, record.wasted_tokens) == (2, 6)
 
 
+def test_what_two_drafts_have_cost_is_added_up():
+    talk = ready()
+    longer = f"{SEA} and the moon"
+    talk.hear(longer, final=True)
+    talk.tokens("Both are old.")
+    talk.synthesise()
+    talk.speak(0.3)
+    talk.ask(f"{longer} and the stars")
+    talk.answer("All of them are old.")
+    talk.finish()
+    record = talk.last(cmd.TurnRecord)
+    assert (record.drafts, record.wasted_tokens) == (3, 9)
+
+
 def test_last_words_that_promise_more_or_are_none_begin_no_draft():
     for text in ("tell me about the sea and", ""):
         talk = ready()
