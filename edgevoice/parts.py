@@ -147,9 +147,7 @@ class NoModel:
         """Raises `EngineError`."""
         raise EngineError(self._reason)
 
-    def prefill(
-        self, messages: Sequence[Message], cancelled: Callable[[], bool], *, opening: bool = False
-    ) -> None:
+    def prefill(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> None:
         """There is nothing to read ahead with; the reply tells."""
 
     def whole(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> None:

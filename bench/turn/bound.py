@@ -3,8 +3,8 @@
 Whoever waits no longer than usual after nineteen of twenty ends takes some pauses for ends.
 How many is found without any policy: from what the language model gives to the words of each
 pause and each end, and Smart Turn to their sound.  The limit, and the weight of the sound
-against the words, are fitted to the very pauses they are judged by.  So this is a bound: with
-these models, at these waits, no policy cuts off less.
+against the words, are fitted to the very pauses they are judged by: no policy that weighs the
+two so has fewer cut-offs at these waits.
 """
 
 from __future__ import annotations

@@ -145,8 +145,8 @@ class LlamaModel:
         if around is None:
             return None
         before, after = around
-        text = self._tokenised(before + messages[-1].text)
-        prompt = self._tokenised(before + messages[-1].text + after)
+        said = before + messages[-1].text
+        text, prompt = self._tokenised(said), self._tokenised(said + after)
         if prompt[: len(text)] != text:  # a token that goes over the end of the text
             prompt = text
         try:
