@@ -11,7 +11,7 @@ from edgevoice.core.lexicon import lexicon
     [
         "turn on the", "tell me about the weather and", "i want to", "set a timer for", "um",
         "play something by", "can you", "i think it's", "what is the weather in", "so um",
-        "what about", "turn on", "is it warm or",
+        "remind me to buy ah", "what about", "turn on", "is it warm or",
         "for", "is", "i bought it for", "tell me what he or", "what is the price of", "what is",
     ],
 )  # fmt: skip

@@ -29,11 +29,11 @@ _ATTRIBUTES = """
     french, english, american, nearest, closest, cheapest, most, very, really, quite, rather,
     extremely, half, living, dining, shopping, washing, swimming, parking
 """
-_HESITATIONS = "um, uh, uhm, er, erm, eh, hm, hmm, mmm, you know, i mean, well, let me see"
+# Recognisers of fluent speech write "um" as "ah" or "mmm", and "uh-huh" as "ah" or "huh".
+_HESITATIONS = "um, uh, uhm, er, erm, eh, ah, hm, hmm, mmm, you know, i mean, well, let me see"
 
 ENGLISH = Lexicon(
     language="en",
-    # Recognisers of fluent speech write many of these as "ah", "mmm" or "huh".
     soft_acks=phrase_set("""
         yeah, yes, yep, yup, ok, okay, hm, hmm, mm, mmm, mhm, mm hm, mm hmm, uh huh, huh, ah, aha,
         ah ha, oh, right, sure, i see, got it, gotcha, alright, all right, cool, nice, great, good,
