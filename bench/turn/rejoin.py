@@ -2,7 +2,8 @@
 
 The whole device in a room, in paced time: it answers in the pause, aloud, and the talker speaks
 on into that.  A cut-off is *mended* when the device takes its answer back and goes on with the
-same sentence; else its two halves are two questions, or one of them is lost.
+same sentence, or had heard its last word already; else its two halves are two questions, or
+one of them is lost.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from edgevoice.adapters import talker
 from edgevoice.adapters.room_acoustics import active_level
 from edgevoice.core import commands as cmd
 from edgevoice.core import events as ev
+from edgevoice.core.lexicon import words
 from edgevoice.core.table import Cause, Place, State
 from edgevoice.settings.keys import build
 from edgevoice.settings.schema import PROFILES
@@ -53,6 +55,8 @@ class Watcher:
     """When each answer was first heard."""
     stopped: dict[int, float] = field(default_factory=dict)
     """When it was held or dropped at last."""
+    answered: dict[int, list[str]] = field(default_factory=dict)
+    """The words each answer is for."""
 
     def __call__(self, step: Step) -> None:
         """One step of the conversation."""
@@ -61,10 +65,18 @@ class Watcher:
             self.started[event.turn] = event.at
         elif isinstance(event, (ev.PlaybackHeld, ev.PlaybackDropped)):
             self.stopped.setdefault(event.turn, event.at)
-        self.moves += [c for c in step.commands if isinstance(c, cmd.Transition)]
+        for command in step.commands:
+            if isinstance(command, cmd.Transition):
+                self.moves.append(command)
+            elif isinstance(command, cmd.TurnRecord):
+                self.answered[command.turn] = words(command.heard)
 
-    def fate(self, start: float, until: float) -> Fate:
-        """Of the pause from ``start`` on; the next one, or the end, is at ``until``."""
+    def fate(self, start: float, until: float, last: str) -> Fate:
+        """Of the pause from ``start`` on; the next one, or the end, is at ``until``.
+
+        A recogniser may have guessed ``last``, with which the sentence ends, from what came
+        before it: whoever says it into the answer is not heard, and need not be.
+        """
         decided = next((m for m in self.moves if _ends_turn(m) and start <= m.at < until), None)
         if decided is None:
             return Fate(cut=False)
@@ -72,7 +84,7 @@ class Watcher:
         causes = (Cause.USER_RESUMED, Cause.USER_INTERRUPT)
         end = next((m for m in after if m.cause in causes), None)
         if end is None:
-            return Fate(cut=True)
+            return Fate(cut=True, mended=self.answered.get(decided.turn, [])[-1:] == [last])
         over = self.stopped.get(end.turn, 0.0) - self.started.get(end.turn, 0.0)
         return Fate(cut=True, mended=end.cause is Cause.USER_RESUMED, over_ms=over * 1000)
 
@@ -123,8 +135,9 @@ def hold(house: House, profile: str, spoken: Sequence[Spoken]) -> Iterator[Fate]
         _until_idle(device)
         before = onset - utterances[number].onset
         starts = [(before + pause.start) / RATE for pause in each.pauses]
+        last = words(each.text)[-1]
         for start, until in zip(starts, [*starts, end / RATE][1:], strict=True):
-            yield watcher.fate(start, until)
+            yield watcher.fate(start, until, last)
 
 
 def _until_idle(device: PacedDevice) -> None:
