@@ -205,11 +205,16 @@ def _row(metric: str, case: str, unit: str, values: Sequence[float]) -> Row:
 
 
 def _deliberate_ms(case: str, turn: TurnRecord) -> float:
-    """The silence and the hysteresis that the profile asks for after a whole sentence."""
+    """The silence and the hysteresis that the profile asks for after a whole sentence.
+
+    Of a decision that came sooner than they allow the model was sure.
+    """
     policy = build(PROFILES[AGGRESSIVE if case.startswith(AGGRESSIVE) else DEFAULT]).turn
     short = len(turn.heard) < SHORT_UTTERANCE
     silence = policy.min_silence_short_utterance_ms if short else policy.min_silence_to_speak_ms
     if case.startswith(SILENCE):
         return policy.min_silence_to_speak_ms
     window = 0 if policy.hysteresis_overlaps_silence else policy.hysteresis_window_ms
-    return silence + window - policy.whole_sooner_ms
+    usual = silence + window
+    was_sure = turn.eot_ms is not None and turn.eot_ms < usual
+    return usual - (policy.whole_sooner_ms if was_sure else 0)

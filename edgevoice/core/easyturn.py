@@ -42,7 +42,7 @@ __all__ = [
     "make_policy",
 ]
 
-_SURELY_WHOLE = 0.5
+_OUTWEIGHS_THE_SOUND = 0.5
 """From here on the words are believed whatever the sound says.
 
 Of the two they are the better judge (areas under the curve 0.91 and 0.72, `bench.turn`).
@@ -179,7 +179,7 @@ class EasyTurn(_Listening):
         else:
             blocker = Blocker.NOTHING
             desired = TurnState.HOLD if self._interrupts(frame, noise) else TurnState.SPEAK
-        sooner = desired is TurnState.SPEAK and self._words is _Words.WHOLE
+        sooner = desired is TurnState.SPEAK and self._is_sure(heard.whole)
         sooner_ms = self._turn.whole_sooner_ms if sooner else 0
         reason = self._hysteresis.apply(desired, frame.end, sooner_ms)
         return TurnDecision(
@@ -211,11 +211,17 @@ class EasyTurn(_Listening):
         unfinished = whole < self._turn.unfinished_probability
         return _Words.UNFINISHED if unfinished else _Words.DOUBTFUL
 
+    def _is_sure(self, whole: float | None) -> bool:
+        """Whether the language model leaves so little doubt that less has to be waited for."""
+        if whole is None or self._words is not _Words.WHOLE or self._is_open:
+            return False
+        return whole >= self._turn.sure_probability
+
     def _sounds_open(self, heard: Linguistic) -> bool:
         """Whether the sound says that more will come; what is not known says nothing."""
         if heard.finished is None or self._is_answer or not self._by_sound:
             return False
-        if self._by_words and heard.whole is not None and heard.whole >= _SURELY_WHOLE:
+        if self._by_words and heard.whole is not None and heard.whole >= _OUTWEIGHS_THE_SOUND:
             return False
         return heard.finished < self._turn.finished_probability
 

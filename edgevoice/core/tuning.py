@@ -101,8 +101,14 @@ class Turn:
         ge=0,
         le=1,
     )
+    sure_probability: float = knob(
+        0.5,
+        "Probability from which the language model is sure that your words are whole.",
+        ge=0,
+        le=1,
+    )
     whole_sooner_ms: int = knob(
-        0,
+        100,
         "How much less of hysteresis_window_ms is waited for when the language model is sure that "
         "your words are whole.",
         unit="ms",

@@ -360,6 +360,7 @@ PROFILES: Mapping[str, Mapping[str, bool | int | float | str]] = MappingProxyTyp
             "turn.flush_after_ms": 100,
             # A complete sentence waits less, and what is not unfinished counts as one.
             "turn.whole_sooner_ms": 50,
+            "turn.sure_probability": 0.005,
             "turn.whole_probability": 0.005,
             # It begins 0.3 s sooner to speak into a pause.
             "turn.rejoin_ms": 1300,

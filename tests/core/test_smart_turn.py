@@ -49,7 +49,7 @@ def test_either_doubt_that_the_policy_knows_waits(
     ("policy", "whole", "expected_ms"),
     [
         ("easyturn+smart_turn", 0.49, 1700),
-        ("easyturn+smart_turn", 0.5, 600),
+        ("easyturn+smart_turn", 0.5, 500),
         ("smart_turn", 0.5, 1700),  # the words do not count
     ],
 )

@@ -25,12 +25,19 @@ def wait_after(text: str = WORDS, whole: float | None = None, **turn: object) ->
 
 @pytest.mark.parametrize(
     ("whole", "expected_ms"),
-    [(None, 600), (1.0, 600), (0.03, 600), (0.029, 800), (0.005, 800), (0.0049, 1700), (0.0, 1700)],
-)
+    [
+        (None, 600), (1.0, 500), (0.5, 500), (0.49, 600), (0.03, 600),
+        (0.029, 800), (0.005, 800), (0.0049, 1700), (0.0, 1700),
+    ],
+)  # fmt: skip
 def test_words_that_are_whole_doubtful_or_unfinished_have_a_wait_each(
     whole: float | None, expected_ms: float
 ) -> None:
     assert wait_after(whole=whole) == pytest.approx(expected_ms, abs=15)
+
+
+def test_what_must_be_surer_to_be_whole_is_surer() -> None:
+    assert wait_after(whole=0.6, whole_probability=0.7) == wait_after(whole=0.01)
 
 
 def test_what_is_doubtful_is_no_reason_to_wait_less() -> None:
