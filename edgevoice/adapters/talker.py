@@ -60,7 +60,8 @@ def utterance(line: Line, speak: Speak, rate: int) -> Utterance:
     begin, end = max(loud[0] - edge, 0), min(loud[1] + edge, len(signal))
     heard = signal[loud[0] : loud[1]]
     audio = _faded(signal[begin:end], edge // 6) / active_level(heard, rate)
-    return Utterance(line.say or str(line.wav), audio, loud[0] - begin, loud[1] - begin)
+    text = line.wav.name if line.wav else line.say
+    return Utterance(text, audio, loud[0] - begin, loud[1] - begin)
 
 
 def voice(choice: Voice | None, make: VoiceMaker | None) -> Speak:

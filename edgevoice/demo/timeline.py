@@ -20,6 +20,8 @@ _HEIGHT = 330
 _WRAP_S = 16.0
 """Seconds to a row; a long conversation gets several rows."""
 _CHARACTER_PX = 6.3
+ONWARDS = "…"
+"""Instead of words that were written before."""
 _AFTER_S = 3.0
 """What comes later than so long after the last sound is left out."""
 
@@ -67,9 +69,26 @@ class Lanes:
     marks: Sequence[Mark]
 
     @property
+    def sounding(self) -> list[Span]:
+        """What the device says, without the holds, in which it is silent."""
+        spans = list(self.device)
+        for place, hold in self.states:
+            if place is Place.HELD:
+                spans = [part for span in spans for part in _without(span, hold)]
+        return spans
+
+    @property
     def end(self) -> float:
         """Where the picture ends, in seconds."""
         return max((span.end for span in (*self.user, *self.device)), default=1.0) + _AFTER_S
+
+
+def _without(span: Span, gap: Span) -> list[Span]:
+    """What is left of ``span`` before and behind ``gap``; the text stays with the first part."""
+    before = Span(span.start, min(span.end, gap.start), span.text)
+    begun = before.end > before.start
+    behind = Span(max(span.start, gap.end), span.end, ONWARDS if begun else span.text)
+    return [part for part in (before, behind) if part.end > part.start]
 
 
 def render(lanes: Lanes, title: str) -> str:
@@ -100,7 +119,9 @@ def _draw_row(svg: ET.Element, lanes: Lanes, start: float, top: float) -> None:
     _axis(svg, start, end, top)
     for span in _within(lanes.user, start, end):
         _box(svg, span, start, top + _LANES["user"], "#ffd9a0")
-    for span in _within(lanes.device, start, end):
+        if not _lines(span):
+            write(svg, _x(span.start, start), top + _LANES["user"] - 3, span.text, size=9)
+    for span in _within(lanes.sounding, start, end):
         _box(svg, span, start, top + _LANES["device"], "#bfe8c8")
     for place, span in lanes.states:
         for part in _within([span], start, end):
@@ -155,17 +176,17 @@ def _box(svg: ET.Element, span: Span, start: float, y: float, colour: str) -> No
         stroke="#777777",
     ).set("stroke-width", "0.5")
     ET.SubElement(group, "title").text = f"{span.text} ({span.start:.2f}–{span.end:.2f} s)"
-    for i, line in enumerate(_wrapped(span.text, width)):
+    for i, line in enumerate(_lines(span)):
         write(group, x + 4, y + 14 + 13 * i, line, size=11)
 
 
-def _wrapped(text: str, width: float) -> list[str]:
+def _lines(span: Span) -> list[str]:
     """The text in up to three lines that fit the box, with an ellipsis for the rest."""
-    room = int((width - 6) / _CHARACTER_PX)
+    room = int(((span.end - span.start) * _SCALE - 6) / _CHARACTER_PX)
     if room < 3:
         return []
     lines: list[str] = [""]
-    for word in text.split():
+    for word in span.text.split():
         if len(lines[-1]) + len(word) + 1 <= room:
             lines[-1] = f"{lines[-1]} {word}".strip()
         else:
@@ -177,12 +198,17 @@ def _wrapped(text: str, width: float) -> list[str]:
 
 
 def _marks(svg: ET.Element, marks: Sequence[Mark], start: float, top: float) -> None:
-    """Decisions under the lanes, on levels so that they do not cover one another."""
+    """Decisions under the lanes, on levels so that they do not cover one another.
+
+    What would not fit any more stands before its line.
+    """
     ends = [-1e9] * 5
     for mark in marks:
-        x = _x(mark.at, start)
-        level = next((i for i, end in enumerate(ends) if end < x), len(ends) - 1)
-        ends[level] = x + 6 + _CHARACTER_PX * len(mark.text)
+        x, width = _x(mark.at, start), 4 + _CHARACTER_PX * len(mark.text)
+        fits = x + width < _LEFT + _WRAP_S * _SCALE + _RIGHT
+        left = x if fits else x - width
+        level = next((i for i, end in enumerate(ends) if end < left), len(ends) - 1)
+        ends[level] = left + width
         y = top + 262 + 13 * level
         ET.SubElement(
             svg,
@@ -193,7 +219,8 @@ def _marks(svg: ET.Element, marks: Sequence[Mark], start: float, top: float) -> 
             y2=f"{y - 8:.1f}",
             stroke="#c03030",
         ).set("stroke-dasharray", "2 2")
-        write(svg, x + 2, y, mark.text, fill="#c03030", size=10)
+        at, anchor = (x + 2, "start") if fits else (x - 2, "end")
+        write(svg, at, y, mark.text, fill="#c03030", size=10, anchor=anchor)
 
 
 def _x(at: float, start: float) -> float:
@@ -209,9 +236,11 @@ def write(
     size: int = 12,
     fill: str = "#222222",
     weight: str = "normal",
+    anchor: str = "start",
 ) -> None:
-    """Write ``words``; their base line begins at ``x``, ``y``."""
+    """Write ``words``; their base line begins, or has its ``anchor``, at ``x``, ``y``."""
     node = ET.SubElement(parent, "text", x=f"{x:.1f}", y=f"{y:.1f}", fill=fill)
     node.set("font-size", str(size))
     node.set("font-weight", weight)
+    node.set("text-anchor", anchor)
     node.text = words
