@@ -102,7 +102,7 @@ class Turn:
         le=1,
     )
     sure_probability: float = knob(
-        0.5,
+        0.3,
         "Probability from which the language model is sure that your words are whole.",
         ge=0,
         le=1,

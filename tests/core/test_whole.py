@@ -26,7 +26,7 @@ def wait_after(text: str = WORDS, whole: float | None = None, **turn: object) ->
 @pytest.mark.parametrize(
     ("whole", "expected_ms"),
     [
-        (None, 600), (1.0, 500), (0.5, 500), (0.49, 600), (0.03, 600),
+        (None, 600), (1.0, 500), (0.3, 500), (0.29, 600), (0.03, 600),
         (0.029, 800), (0.005, 800), (0.0049, 1700), (0.0, 1700),
     ],
 )  # fmt: skip
