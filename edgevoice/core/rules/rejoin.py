@@ -15,8 +15,8 @@ from edgevoice.core.timers import Timer
 from edgevoice.core.turn import Kind, Utterance
 
 _LIKELY_WHOLE = 0.3
-"""As the language model sees it, 44 % of the ends of sentences are whole with so much, and of 195
-pauses within them one (`bench.turn`)."""
+"""As the language model sees it, 40 % of the ends of sentences are whole with so much, and of 195
+pauses within them three (`bench.turn`)."""
 
 
 def go_on_listening(c: Conversation, heard: Utterance) -> None:
