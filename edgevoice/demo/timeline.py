@@ -119,7 +119,7 @@ def _draw_row(svg: ET.Element, lanes: Lanes, start: float, top: float) -> None:
     _axis(svg, start, end, top)
     for span in _within(lanes.user, start, end):
         _box(svg, span, start, top + _LANES["user"], "#ffd9a0")
-        if not _lines(span):
+        if span.text and not _lines(span):
             write(svg, _x(span.start, start), top + _LANES["user"] - 3, span.text, size=9)
     for span in _within(lanes.sounding, start, end):
         _box(svg, span, start, top + _LANES["device"], "#bfe8c8")
