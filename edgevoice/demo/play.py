@@ -28,7 +28,7 @@ from edgevoice.core.commands import Transition, TurnRecord
 from edgevoice.core.conversation import Conversation
 from edgevoice.core.events import RATE
 from edgevoice.demo.report import Watch, report
-from edgevoice.demo.timeline import ONWARDS, Lanes, Span, render
+from edgevoice.demo.timeline import Lanes, Span, render
 from edgevoice.engines import Workshop
 from edgevoice.errors import OutputError
 from edgevoice.ports import Synthesiser
@@ -156,12 +156,10 @@ def _write_wav(path: Path, left: np.ndarray, right: np.ndarray) -> None:
 def _timeline(room: Room, narrator: Narrator) -> str:
     began = room.time_of(0)
     user = [Span(s.start / RATE, s.end / RATE, s.text) for s in room.said]
-    device: list[Span] = []
-    words = ""
-    for s in room.device_spoke:
-        before, words = words, narrator.words_at(room.time_of(s.end))
-        text = ONWARDS if words and words == before else words
-        device.append(Span(s.start / RATE, s.end / RATE, text))
+    device = [
+        Span(s.start / RATE, s.end / RATE, narrator.words_at(room.time_of(s.end)))
+        for s in room.device_spoke
+    ]
     until = room.time_of(len(room.recording.microphone))
     lanes = Lanes(user, device, narrator.states(began, until), narrator.marks(began))
     return render(lanes, "edgevoice: a conversation")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from edgevoice.core.table import Place
 
@@ -70,12 +70,16 @@ class Lanes:
 
     @property
     def sounding(self) -> list[Span]:
-        """What the device says, without the holds, in which it is silent."""
+        """What the device says, without the holds, in which it is silent, and each text once."""
         spans = list(self.device)
         for place, hold in self.states:
             if place is Place.HELD:
                 spans = [part for span in spans for part in _without(span, hold)]
-        return spans
+        texts = [span.text for span in spans]
+        return [
+            replace(span, text=ONWARDS) if span.text and span.text == before else span
+            for before, span in zip(["", *texts], spans, strict=False)
+        ]
 
     @property
     def end(self) -> float:
@@ -84,10 +88,9 @@ class Lanes:
 
 
 def _without(span: Span, gap: Span) -> list[Span]:
-    """What is left of ``span`` before and behind ``gap``; the text stays with the first part."""
-    before = Span(span.start, min(span.end, gap.start), span.text)
-    begun = before.end > before.start
-    behind = Span(max(span.start, gap.end), span.end, ONWARDS if begun else span.text)
+    """What is left of ``span`` before and behind ``gap``."""
+    before = replace(span, end=min(span.end, gap.start))
+    behind = replace(span, start=max(span.start, gap.end))
     return [part for part in (before, behind) if part.end > part.start]
 
 

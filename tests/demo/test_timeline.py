@@ -39,6 +39,13 @@ def test_it_says_nothing_while_it_is_held(hold: Span, expected: list[Span]) -> N
     assert Lanes([], [ANSWER], states, []).sounding == expected
 
 
+def test_an_answer_that_goes_on_has_its_words_once_and_a_chime_has_none() -> None:
+    chimes = [Span(0, 0.5), Span(0.6, 1.0)]
+    rest = Span(7.0, 8.0, ANSWER.text)
+    sounding = Lanes([], [*chimes, ANSWER, rest], [], []).sounding
+    assert sounding == [*chimes, ANSWER, Span(7.0, 8.0, ONWARDS)]
+
+
 def test_what_is_too_short_for_its_words_has_them_above_it() -> None:
     texts = written(lanes(user=[Span(0.5, 1.5, "Tell me."), Span(3.0, 3.3, "Uh-huh.")]))
     above, inside = (float(texts[text].get("y", "")) for text in ("Uh-huh.", "Tell me."))
