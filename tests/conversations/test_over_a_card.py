@@ -56,6 +56,8 @@ class Cables:
         self._played: deque[bytes] = deque()
         self._rest = b""
         self._limit = AT_FIRST
+        self.lost = 0
+        """Samples that lay too long in one of them."""
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self):
@@ -68,12 +70,15 @@ class Cables:
         late = max(0, len(self._rest) // 2 - self._limit)
         self._limit = AT_MOST
         self._rest = self._rest[2 * late :]
+        self.lost += late
         data, self._rest = self._rest[: 2 * len(block)], self._rest[2 * len(block) :]
         block[: len(data) // 2] = np.frombuffer(data, np.int16)
 
     def to_microphone(self, block, at):
-        with suppress(BlockingIOError):
+        try:
             os.write(self._microphone.stdin.fileno(), block.tobytes())
+        except BlockingIOError:
+            self.lost += len(block)
 
     def cut(self):
         for process in (self._speaker, self._microphone):
@@ -131,6 +136,7 @@ def conversation(request, tmp_path_factory):
         daemon.send_signal(signal.SIGTERM)
         status = daemon.wait(timeout=20)
         cables.cut()
+    print(f"the cables lost {1000 * cables.lost // RATE} ms, the room was late {room.late_steps} times")
     return status, trace, loudspeaker, "".join(log)
 
 
