@@ -38,12 +38,13 @@ ALONE = Settings(llm=Llm(threads=1, max_tokens=24))
 SETTINGS = Settings(llm=Llm(threads=CORES, max_tokens=24))
 """What the device takes on two cores."""
 DEFAULT, AGGRESSIVE, SILENCE = "default", "aggressive", "plain silence"
-WITHOUT = " without speculation"
+WITHOUT, GUESSLESS = " without speculation", " without a guessed opening"
 _OFF = "speculation: {read_ahead: false, answers: 0}\n"
 CASES = {
     DEFAULT: "profile: default\n",
     DEFAULT + WITHOUT: "profile: default\n" + _OFF,
     AGGRESSIVE: "profile: aggressive\n",
+    AGGRESSIVE + GUESSLESS: "profile: aggressive\nspeculation: {opening_tokens: 0}\n",
     AGGRESSIVE + WITHOUT: "profile: aggressive\n" + _OFF,
     "patient": "profile: patient\n",
     SILENCE + WITHOUT: "turn: {policy: silence}\n" + _OFF,

@@ -49,12 +49,22 @@ class Worker:
         self.threads = threads
         self.weight = weight
         self._orders: deque[Portions] = deque()
+        self._pastime: Portions = iter(())
         self._result: Callable[[], object] | None = None
         self._owed_s = 0.0
 
     def give(self, order: Portions) -> None:
-        """Something more to do, after all else."""
+        """Something more to do, after all else, and instead of what it does to pass the time."""
+        if self._pastime in self._orders:
+            if self._orders[0] is self._pastime:
+                self._result, self._owed_s = None, 0.0
+            self._orders.remove(self._pastime)
         self._orders.append(order)
+
+    def pass_time(self, order: Portions) -> None:
+        """Something to do until it is given something else."""
+        self.give(order)
+        self._pastime = order
 
     @property
     def busy(self) -> bool:
@@ -90,11 +100,15 @@ class Worker:
 
 @dataclass(kw_only=True)
 class PacedDevice(Device):
-    """A device that answers, in a room with ``utterances``; ``threads`` are the model's."""
+    """A device that answers, in a room with ``utterances``.
+
+    ``threads`` are the model's, ``threads_ahead`` those with which it reads ahead.
+    """
 
     model: LanguageModel
     synthesiser: Synthesiser
     threads: int
+    threads_ahead: int = CORES - 1
     end_of_turn: EndOfTurn | None = None
     hearing_s: float = field(default=0.0, init=False)
     """Processor time of echo control, detector and wake word."""
@@ -168,10 +182,20 @@ class PacedDevice(Device):
 
     def _read(self, order: cmd.Prefill) -> Portions:
         if not self._mind.has_more:
+            self._mind.threads = self.threads_ahead
             self.model.prefill(order.messages, lambda: False)
-        yield lambda: None
+            yield partial(self._guess_on, order)
+
+    def _guess_on(self, order: cmd.Prefill) -> None:
+        if order.opening and not self._mind.has_more:
+            self._mind.pass_time(self._guess(order))
+
+    def _guess(self, order: cmd.Prefill) -> Portions:
+        for _ in self.model.anticipate(order.messages, order.opening, lambda: False):
+            yield lambda: None
 
     def _read_to_judge(self, order: cmd.JudgeWords) -> Portions:
+        self._mind.threads = self.threads
         whole = self.model.whole(order.messages, lambda: False)
         if whole is not None:
             yield lambda: self._post(ev.WordsVerdict(self.now, order.turn, whole, order.until))
@@ -180,6 +204,7 @@ class PacedDevice(Device):
         def hushed() -> bool:
             return order.turn <= self._hushed["mind"]
 
+        self._mind.threads = self.threads
         for text in self.model.reply(order.messages, hushed):
             yield lambda text=text: hushed() or self._post(ev.Token(self.now, order.turn, text))
         yield lambda: hushed() or self._post(ev.ReplyDone(self.now, order.turn))

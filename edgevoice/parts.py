@@ -150,6 +150,12 @@ class NoModel:
     def prefill(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> None:
         """There is nothing to read ahead with; the reply tells."""
 
+    def anticipate(
+        self, messages: Sequence[Message], tokens: int, cancelled: Callable[[], bool]
+    ) -> Iterator[None]:
+        """Nor to guess with."""
+        return iter(())
+
     def whole(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> None:
         """Nobody can tell."""
 

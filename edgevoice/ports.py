@@ -255,6 +255,16 @@ class LanguageModel(Protocol):
         What was read when ``cancelled`` became true is kept.
         """
 
+    def anticipate(
+        self, messages: Sequence[Message], tokens: int, cancelled: Callable[[], bool]
+    ) -> Iterator[None]:
+        """Guess the first ``tokens`` of the answer to ``messages``, whose last may still grow.
+
+        A `reply` to more words that begins as was guessed has its beginning sooner; what was
+        guessed wrongly is no part of it.  Yields after each step, and ends when ``cancelled``
+        is true.
+        """
+
     def whole(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> float | None:
         """Probability, 0 to 1, that the last of ``messages`` is whole as it stands.
 

@@ -82,6 +82,9 @@ class OneAnswer:
     def prefill(self, messages, cancelled):
         pass
 
+    def anticipate(self, messages, tokens, cancelled):
+        return iter(())
+
     def whole(self, messages, cancelled):
         return None
 
@@ -320,11 +323,11 @@ def test_a_timer_is_set_and_rings_without_a_language_model(outside, witness, tmp
     """From the sentence to the sound, with a model that fails whatever it is asked."""
 
     class NoModel:
-        def reply(self, messages, cancelled):
+        def reply(self, *_):
             raise RuntimeError("out of memory")
             yield
 
-        prefill = reply
+        prefill = anticipate = reply
 
     tiny = engines()
     tiny.model = NoModel()

@@ -142,6 +142,9 @@ class Caller:
     def prefill(self, messages, cancelled):
         pass
 
+    def anticipate(self, messages, tokens, cancelled):
+        return iter(())
+
     def whole(self, messages, cancelled):
         return None
 

@@ -62,16 +62,15 @@ def test_a_llama_that_dies_in_mid_answer_is_built_again_and_answers():
     witness = tiny.Witness(outside.log)
     engines = tiny.engines()
     engines.model = dying = Workshop(Settings()).language_model()
-    generate, tokens = dying._llama.generate, []
+    add, tokens = dying._context.add, []
 
-    def die_in_the_answer(*arguments, **options):
-        for token in generate(*arguments, **options):
-            tokens.append(token)
-            if len(tokens) == 3:  # the prompt takes the first
-                raise ValueError("the context is gone")
-            yield token
+    def die_in_the_answer(token):
+        tokens.append(token)
+        if len(tokens) == 3:
+            raise ValueError("the context is gone")
+        add(token)
 
-    dying._llama.generate = die_in_the_answer
+    dying._context.add = die_in_the_answer
     with app.EdgeVoice(Settings(), outside.world(), engines, [witness]) as house:
         outside.follow(house)
         outside.until(lambda: witness.places[-1:] == [Place.IDLE])

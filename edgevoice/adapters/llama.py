@@ -8,22 +8,18 @@ import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from itertools import chain, islice
+from itertools import chain, count, islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from edgevoice.adapters import llama_tools
+from edgevoice.adapters.llama_context import BATCH, LlamaContext
 from edgevoice.core.commands import Message
 from edgevoice.errors import EngineError, ModelError
 from edgevoice.ports import Call, Offer
-
-_BATCH = 128
-"""Prompt tokens per step.  512 is no faster on a CPU and costs 16 MB more."""
 
 _LONGEST_CALL = 128
 """Tokens of a call."""
@@ -36,6 +32,17 @@ _MARK = "\ue000"
 
 _ERROR = 4
 """GGML_LOG_LEVEL_ERROR"""
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """The answer to a prompt, as far as the step that has read the prompt brought it."""
+
+    prompt: list[int]
+    tokens: list[int]
+    """Of the answer, one or more: all but the last are in the KV cache."""
+    sampler: Any
+    """It has sampled these."""
 
 
 class LlamaModel:
@@ -69,6 +76,11 @@ class LlamaModel:
         self._threads, self._threads_ahead = threads, threads_ahead
         self._llama.set_seed(seed)  # the constructor takes 0 for "any"
         self._api = _library().api
+        self._context = LlamaContext(self._api, self._llama)
+        self._begun: _Begun | None = None
+        """What the last step has begun; the next one ends that."""
+        self._guess: list[int] = []
+        """Tokens with which the answer may begin."""
         self._vocabulary = self._api.llama_model_get_vocab(self._llama.model)
         self._endings = self._tokens_that_end()
         self._borders = self._marks_of_the_template()
@@ -123,23 +135,49 @@ class LlamaModel:
         """Read ``messages`` ahead of a `reply` that begins with them.
 
         The last message may still grow: what it shares with the reply's is used.
-        It looks at ``cancelled`` between steps of `_BATCH` tokens; a step that was begun
+        It looks at ``cancelled`` between steps of `BATCH` tokens; a step that was begun
         is finished, for it is needed anyway.
         """
         prompt = self._prompt(messages, answer=False)
-        with self._threads_left_to_others():
-            for end in range(self._cached(prompt) + _BATCH, len(prompt) + _BATCH, _BATCH):
+        with self._threads_left_to_others(), _failing(_never):
+            for end in range(self._context.cached(prompt) + BATCH, len(prompt) + BATCH, BATCH):
                 if cancelled():
                     return
-                next(self._tokens(prompt[:end], lambda: False), None)
+                read = prompt[:end]
+                self._begun = None
+                self._context.read(read, [len(read) - 1])
+
+    def anticipate(
+        self, messages: Sequence[Message], tokens: int, cancelled: Callable[[], bool]
+    ) -> Iterator[None]:
+        """Guess the first ``tokens`` of the answer, as if nothing were to follow ``messages``.
+
+        The next time that an answer is begun, to more words than these, the guess is read with
+        them and checked, in one step: as far as it was right, that step brings as many tokens
+        of the answer.  That is speculative decoding (Leviathan et al. 2023); the draft comes
+        from the model itself, while it had nothing else to do.  It yields after each step.
+        """
+        prompt = self._prompt(messages, answer=True)
+        if self._begun is not None and self._begun.prompt == prompt:  # it will be asked at once
+            return
+        guess: list[int] = []
+        answer = self._following(prompt)
+        while len(guess) < tokens:
+            with self._threads_left_to_others(), self._broken_off_by(cancelled):
+                token = next(answer)
+            if cancelled():
+                return
+            yield
+            guess.append(token)
+            self._guess = guess
 
     def whole(self, messages: Sequence[Message], cancelled: Callable[[], bool]) -> float | None:
         """Probability that the last of ``messages`` is whole as it stands.
 
         It is what the model gives, as the next token, to whatever ends a sentence or a
         message.  None when ``cancelled`` became true, or the chat template changes the text.
-        What opens the answer in the template is read in the same step: the first token of
-        a `reply` to the same ``messages`` costs none.
+        The answer is begun in the same step: the first token of a `reply` to the same
+        ``messages`` costs none.
         """
         around = self._around_last(messages)
         if around is None:
@@ -147,15 +185,15 @@ class LlamaModel:
         before, after = around
         said = before + messages[-1].text
         text, prompt = self._tokenised(said), self._tokenised(said + after)
-        if prompt[: len(text)] != text:  # a token that goes over the end of the text
-            prompt = text
-        try:
-            with self._aborted_by(cancelled):
-                return self._probability_of(self._endings, self._read(prompt, len(text) - 1))
-        except RuntimeError as error:
-            if cancelled():
-                return None
-            raise EngineError(f"the language model failed ({error})") from error
+        end = len(text) - 1
+        with self._broken_off_by(cancelled):
+            if prompt[: len(text)] == text:
+                self._begin(prompt, end)
+            else:  # a token goes over the end of the text
+                self._begun = None
+                self._context.read(text, [end])
+            return self._context.probability(end, self._endings)
+        return None
 
     def _around_last(self, messages: Sequence[Message]) -> tuple[str, str] | None:
         """What the template puts before and after the last text, if it leaves the text as it is."""
@@ -164,46 +202,14 @@ class LlamaModel:
         whole = before + messages[-1].text + after
         return (before, after) if whole == self._rendered(messages, answer=True) else None
 
-    def _read(self, prompt: list[int], at: int) -> Any:
-        """Read all of ``prompt``; the logits of what follows its token ``at``, near its end.
-
-        The library's own ``eval`` keeps those of the last token alone.
-        """
-        llama = self._llama
-        llama.n_tokens = start = min(self._cached(prompt), at)
-        if len(prompt) - start > _BATCH:
-            llama.eval(prompt[start:at])
-            start = at
-        llama._requires_eval = True  # what another step has left is no result of this one
-        self._api.llama_memory_seq_rm(self._api.llama_get_memory(llama.ctx), -1, start, -1)
-        llama._batch.set_batch(prompt[start:], start, logits_all=False)
-        llama._batch.batch.logits[at - start] = True
-        llama._ctx.decode(llama._batch)
-        llama.input_ids[start : len(prompt)] = prompt[start:]
-        llama.n_tokens, llama._requires_eval = len(prompt), False
-        return self._api.llama_get_logits_ith(llama.ctx, at - start)
-
-    def _probability_of(self, tokens: list[int], logits: Any) -> float:
-        """That the next token is one of ``tokens``."""
-        scores = np.ctypeslib.as_array(logits, (self._llama.n_vocab(),)).astype(np.float64)
-        shares = np.exp(scores - scores.max())
-        return float(shares[tokens].sum() / shares.sum())
-
-    def _cached(self, prompt: list[int]) -> int:
-        """How many tokens of ``prompt`` lie in the KV cache."""
-        cached = self._llama.input_ids[: self._llama.n_tokens].tolist()
-        pairs = zip(cached, prompt, strict=False)
-        shared = min(len(cached), len(prompt))
-        return next((i for i, (old, new) in enumerate(pairs) if old != new), shared)
-
     @contextmanager
-    def _threads_left_to_others(self) -> Iterator[None]:
-        set_threads, context = self._api.llama_set_n_threads, self._llama.ctx
-        set_threads(context, self._threads_ahead, self._threads_ahead)
-        try:
+    def _broken_off_by(self, cancelled: Callable[[], bool]) -> Iterator[None]:
+        """A step that leaves no result when ``cancelled`` is true in the middle of it."""
+        with _failing(cancelled), self._context.aborted_by(cancelled):
             yield
-        finally:
-            set_threads(context, self._threads, self._threads)
+
+    def _threads_left_to_others(self) -> AbstractContextManager[None]:
+        return self._context.threads(self._threads_ahead, afterwards=self._threads)
 
     def _chat_formatter(self, model: Path) -> Any:
         from llama_cpp.llama_chat_format import Jinja2ChatFormatter
@@ -265,17 +271,48 @@ class LlamaModel:
     ) -> Iterator[int]:
         """What follows ``prompt``, of which what is not in the KV cache is read first.
 
-        Ends when ``cancelled`` is true while it reads.
+        Ends when ``cancelled`` is true while it reads.  Not while it answers: hundreds of
+        calls into Python for each token would have to wait for whoever holds the interpreter.
         """
-        tokens = self._llama.generate(prompt, grammar=grammar, **self._sampling)
-        try:
-            with self._aborted_by(cancelled):
-                first = next(tokens)
+        answer = self._following(prompt, grammar)
+        with self._broken_off_by(cancelled):
+            first = next(answer)
+        if not cancelled():
             yield first
-            yield from tokens
-        except RuntimeError as error:
-            if not cancelled():
-                raise EngineError(f"the language model failed ({error})") from error
+            with _failing(cancelled):
+                yield from answer
+
+    def _following(self, prompt: list[int], grammar: Any = None) -> Iterator[int]:
+        """All tokens that follow ``prompt``; asked for one after its end, it goes on."""
+        begun = self._begun
+        if begun is None or begun.prompt != prompt:
+            begun = self._begin(prompt, grammar=grammar)
+        self._begun = None
+        yield from begun.tokens
+        token = begun.tokens[-1]
+        for end in count(len(prompt) + len(begun.tokens) - 1):
+            self._context.add(token)
+            token = self._context.sample(begun.sampler, end)
+            yield token
+
+    def _begin(self, prompt: list[int], *wanted: int, grammar: Any = None) -> _Begun:
+        """Read ``prompt``, and in the same step the answer's beginning as it was guessed.
+
+        A result is had at the position ``wanted``, too.
+        """
+        guess, self._guess, self._begun = self._guess, [], None
+        guess = guess[: self.context_tokens - len(prompt)]
+        ends = range(len(prompt) - 1, len(prompt) + len(guess))
+        self._context.read([*prompt, *guess], [*wanted, *ends])
+        sampler = self._context.sampler(**self._sampling, grammar=grammar)
+        tokens: list[int] = []
+        for position, guessed in zip_longest(ends, guess):
+            tokens.append(self._context.sample(sampler, position))
+            if tokens[-1] != guessed:
+                break
+        self._context.shorten(len(prompt) + len(tokens) - 1)
+        self._begun = _Begun(prompt, tokens, sampler)
+        return self._begun
 
     def _text_or_call(
         self, prompt: list[int], tokens: Iterator[int], cancelled: Callable[[], bool]
@@ -336,20 +373,19 @@ class LlamaModel:
     def _ends(self, token: int) -> bool:
         return bool(self._api.llama_vocab_is_eog(self._vocabulary, token))
 
-    @contextmanager
-    def _aborted_by(self, cancelled: Callable[[], bool]) -> Iterator[None]:
-        """Ask ``cancelled`` at every node of the graph while a prompt is read.
 
-        Not while it answers: hundreds of calls into Python for each token would
-        have to wait for whoever holds the interpreter.
-        """
-        callback = self._api.ggml_abort_callback(lambda _: cancelled())
-        self._api.llama_set_abort_callback(self._llama.ctx, callback, None)
-        try:
-            yield
-        finally:
-            never = self._api.ggml_abort_callback()
-            self._api.llama_set_abort_callback(self._llama.ctx, never, None)
+@contextmanager
+def _failing(cancelled: Callable[[], bool]) -> Iterator[None]:
+    """A step that was broken off leaves no result; one that fails for itself is an error."""
+    try:
+        yield
+    except RuntimeError as error:
+        if not cancelled():
+            raise EngineError(f"the language model failed ({error})") from error
+
+
+def _never() -> bool:
+    return False
 
 
 def _load(model: Path, context_tokens: int, threads: int) -> Any:
@@ -361,8 +397,8 @@ def _load(model: Path, context_tokens: int, threads: int) -> Any:
         return library.api.Llama(
             str(model),
             n_ctx=context_tokens,
-            n_batch=_BATCH,
-            n_ubatch=_BATCH,
+            n_batch=BATCH,
+            n_ubatch=BATCH,
             n_threads=threads,
             n_threads_batch=threads,
             verbose=False,

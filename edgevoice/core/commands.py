@@ -99,10 +99,12 @@ class Generate(TurnCommand):
 class Prefill(TurnCommand):
     """Read ``messages`` ahead of a `Generate` that will begin with them; nothing comes back.
 
-    A newer prompt takes its place if it was not begun.
+    A newer prompt takes its place if it was not begun.  Then guess the first ``opening``
+    tokens of the answer, as if the last of them were whole.
     """
 
     messages: tuple[Message, ...]
+    opening: int = 0
 
 
 @dataclass(frozen=True, slots=True)

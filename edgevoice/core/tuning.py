@@ -209,6 +209,15 @@ class Speculation:
         "Whether the language model reads the words that have stopped changing while the user "
         "still speaks.",
     )
+    opening_tokens: int = knob(
+        3,
+        "Tokens with which the answer may begin, guessed from what was read ahead while nothing "
+        "else is to be done. They are checked in the step that reads the last words, and each "
+        "that is right saves a step. 0 guesses none.",
+        unit="tokens",
+        ge=0,
+        le=16,
+    )
     answers: int = knob(
         3,
         "Answers that may be begun for one utterance before it is certain that the user has "

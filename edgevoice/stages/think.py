@@ -13,6 +13,7 @@ import logging
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 
 from edgevoice.core.commands import Generate, JudgeWords, Prefill
@@ -67,7 +68,13 @@ class Think(TurnStage[Order]):
         if isinstance(message, JudgeWords):
             self._judge(message)
         elif not self._inbox:
-            self._model.prefill(message.messages, self._has_better_to_do)
+            self._read_ahead(message)
+
+    def _read_ahead(self, prompt: Prefill) -> None:
+        self._model.prefill(prompt.messages, self._has_better_to_do)
+        if prompt.opening:
+            guess = self._model.anticipate(prompt.messages, prompt.opening, self._has_better_to_do)
+            deque(guess, maxlen=0)
 
     def _judge(self, words: JudgeWords) -> None:
         """Before the answer to the same words, which waits behind it and uses what it has read.

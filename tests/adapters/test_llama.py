@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgevoice.adapters.llama import _BATCH as BATCH
 from edgevoice.adapters.llama import LlamaModel
+from edgevoice.adapters.llama_context import BATCH
 from edgevoice.core.commands import Message
 from edgevoice.core.tuning import HistoryTuning
 from edgevoice.errors import EngineError, ModelError
@@ -237,9 +237,9 @@ def test_a_text_that_is_in_the_template_as_well_is_told_from_it(llm: LlamaModel,
 def test_the_verdict_is_that_after_the_last_token_of_the_text(path: Path) -> None:
     llm = load(path)
     before, _ = llm._around_last(FRANCE) or ("", "")
-    next(llm._tokens(llm._tokenised(before + FRANCE[-1].text), never))
-    logits = llm._api.llama_get_logits_ith(llm._llama.ctx, -1)
-    alone = llm._probability_of(llm._endings, logits)
+    text = llm._tokenised(before + FRANCE[-1].text)
+    llm._context.read(text, [len(text) - 1])
+    alone = llm._context.probability(len(text) - 1, llm._endings)
     assert llm.whole(FRANCE, never) == pytest.approx(alone, rel=0.05)
 
 
@@ -257,6 +257,135 @@ def test_what_was_judged_has_its_first_token_without_a_step(
             next(iter(llm.reply(FRANCE, never)))
         assert sum(evaluated) == 0
         assert answer(llm, FRANCE) == expected[FRANCE[-1].text]
+
+
+CAPITAL = [SYSTEM, Message("user", "what is the capital")]
+OF_FRANCE = [SYSTEM, Message("user", "what is the capital of france")]
+
+
+def anticipate(llm: LlamaModel, chat: list[Message], tokens: int = 3) -> None:
+    llm.prefill(chat, never)
+    list(llm.anticipate(chat, tokens, never))
+
+
+def beginning(answered: str) -> str:
+    """Two words of nearly the same probability change places when steps are of other sizes."""
+    return answered[:40]
+
+
+def test_a_guess_that_was_right_brings_several_tokens_in_one_step(path: Path) -> None:
+    llm = load(path)
+    anticipate(llm, CAPITAL)
+    with steps(llm) as evaluated:
+        assert llm.whole(OF_FRANCE, never) is not None
+        begun = "".join(islice(llm.reply(OF_FRANCE, never), 4))
+    assert len(evaluated) == 1
+    assert begun == "The capital of France"
+    assert answer(llm, OF_FRANCE) == answer(load(path), OF_FRANCE)
+
+
+def test_a_guess_is_used_without_a_verdict_as_well(path: Path) -> None:
+    costs = []
+    for tokens in (0, 3):
+        llm = load(path)
+        anticipate(llm, CAPITAL, tokens)
+        with steps(llm) as evaluated:
+            assert answer(llm, OF_FRANCE).startswith("The capital of France")
+        costs.append(len(evaluated))
+    assert costs[1] == costs[0] - 3
+
+
+def test_a_wrong_guess_changes_no_answer(path: Path, expected: dict[str, str]) -> None:
+    llm = load(path)
+    anticipate(llm, CAPITAL)
+    assert llm.whole(SEA, never) is not None
+    with steps(llm) as evaluated:
+        list(islice(llm.reply(SEA, never), 4))
+    assert len(evaluated) > 1
+    for chat in (SEA, FRANCE):
+        anticipate(llm, CAPITAL)
+        assert beginning(answer(llm, chat)) == beginning(expected[chat[-1].text])
+
+
+def test_a_guess_is_tried_once(path: Path) -> None:
+    llm = load(path)
+    read = []
+    for tokens in (3, 0):
+        anticipate(llm, CAPITAL, tokens)
+        for chat in (SEA, FRANCE):
+            with steps(llm) as evaluated:
+                llm.whole(chat, never)
+            read.append(sum(evaluated))
+    assert read[0] == read[2] + 3
+    assert read[1] == read[3]
+
+
+def test_what_was_begun_is_forgotten_when_something_else_is_read(
+    path: Path, expected: dict[str, str]
+) -> None:
+    llm = load(path)
+    assert llm.whole(FRANCE, never) is not None
+    llm.prefill(SEA, never)
+    assert answer(llm, FRANCE) == expected[FRANCE[-1].text]
+
+
+def test_the_guess_for_fewer_words_is_checked_by_the_next_one(path: Path) -> None:
+    llm = load(path)
+    anticipate(llm, [SYSTEM, Message("user", "What is the")])
+    with steps(llm) as evaluated:
+        anticipate(llm, CAPITAL)
+    fresh = load(path)
+    fresh.prefill(CAPITAL[:1], never)
+    with steps(fresh) as alone:
+        anticipate(fresh, CAPITAL)
+    assert len(evaluated) < len(alone)
+    assert llm._guess == fresh._guess
+
+
+def test_what_was_begun_is_not_guessed(path: Path) -> None:
+    llm = load(path)
+    llm.whole(FRANCE, never)
+    with steps(llm) as evaluated:
+        anticipate(llm, FRANCE)
+        next(iter(llm.reply(FRANCE, never)))
+    assert evaluated == []
+
+
+@pytest.mark.parametrize("polls", [0, 1, 300, 800, 1500])
+def test_a_guess_that_is_broken_off_is_used_as_far_as_it_came(
+    path: Path, expected: dict[str, str], polls: int
+) -> None:
+    llm = load(path)
+    list(llm.anticipate(CAPITAL, 3, after(polls)))
+    assert len(llm._guess) < 3
+    assert beginning(answer(llm, FRANCE)) == beginning(expected[FRANCE[-1].text])
+    list(llm.anticipate(CAPITAL, 3, after(polls)))
+    assert beginning(answer(llm, SEA)) == beginning(expected[SEA[-1].text])
+
+
+def test_a_guess_leaves_the_other_threads_alone_and_the_answer_all(path: Path) -> None:
+    llm = load(path)
+    context, used = llm._llama._ctx, []
+    decode = context.decode
+
+    def watched(batch: Any) -> None:
+        used.append(llm._api.llama_n_threads(context.ctx))
+        decode(batch)
+
+    context.decode = watched
+    anticipate(llm, CAPITAL)
+    assert set(used) == {1}
+    next(iter(llm.reply(FRANCE, never)))
+    assert used[-1] == 2
+
+
+def test_at_the_edge_of_the_window_less_is_guessed(path: Path) -> None:
+    llm = load(path, context_tokens=256)
+    asked = [Message("user", "dragon " * 222)]
+    room = 256 - len(llm._prompt(asked, answer=True))
+    assert 0 < room < 20
+    llm._guess = [5] * 40
+    assert len(list(llm.reply(asked, never))) <= room
 
 
 def test_a_long_text_is_judged_in_steps(llm: LlamaModel, expected: dict[str, str]) -> None:
@@ -332,13 +461,15 @@ def test_the_first_token_costs_the_same_after_any_history(path: Path) -> None:
 def test_wherever_it_is_cancelled_the_next_answer_is_that_of_a_fresh_model(
     llm: LlamaModel, expected: dict[str, str], seed: int
 ) -> None:
-    """Looks ahead, verdicts, whole and half answers, and prompts never finished, by chance."""
+    """Looks ahead, guesses, verdicts, whole and half answers, unfinished prompts, by chance."""
     random = Random(seed)
     for _ in range(4):
         chat, polls = random.choice((FRANCE, SEA, LONG)), random.randrange(900)
         way = random.random()
         if way < 0.3:
             llm.whole(chat, after(polls))
+        elif way < 0.45:
+            list(llm.anticipate(random.choice((CAPITAL, chat)), 4, after(polls)))
         elif way < 0.6:
             words = chat[-1].text.split()
             part = " ".join(words[: random.randrange(len(words))])
@@ -346,7 +477,7 @@ def test_wherever_it_is_cancelled_the_next_answer_is_that_of_a_fresh_model(
         else:
             list(islice(llm.reply(chat, after(polls)), random.randrange(8)))
     for chat in (FRANCE, SEA):
-        assert answer(llm, chat) == expected[chat[-1].text]
+        assert beginning(answer(llm, chat)) == beginning(expected[chat[-1].text])
 
 
 def test_a_character_is_never_split(llm: LlamaModel) -> None:

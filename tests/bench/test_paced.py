@@ -48,6 +48,28 @@ def test_a_result_waits_for_its_time(work, done):
     assert done == ["a0"]
 
 
+def test_what_passes_the_time_is_dropped_for_something_to_do(work, done):
+    worker = Worker(1)
+    worker.pass_time(work("a", 0.25, 0.25, 0.25))
+    worker.grant(0.375)
+    worker.give(work("b", 0.25))
+    worker.grant(0.25)
+    assert done == ["a0", "b0"]
+    worker.grant(0.25)
+    assert not worker.busy
+    assert done == ["a0", "b0"]
+
+
+def test_what_would_pass_the_time_waits_for_its_turn(work, done):
+    worker = Worker(1)
+    worker.give(work("a", 0.25))
+    worker.pass_time(work("b", 0.25))
+    worker.grant(0.125)
+    worker.give(work("c", 0.25))
+    worker.grant(1.0)
+    assert done == ["a0", "c0"]
+
+
 def test_time_that_is_left_goes_to_the_next_portion_and_order(work, done):
     worker = Worker(1)
     worker.give(work("a", 0.25, 0.25))

@@ -136,7 +136,7 @@ def conversation(request, tmp_path_factory):
         daemon.send_signal(signal.SIGTERM)
         status = daemon.wait(timeout=20)
         cables.cut()
-    print(f"the cables lost {1000 * cables.lost // RATE} ms, the room was late {room.late_steps} times")
+    print(f"lost in the cables: {1000 * cables.lost // RATE} ms; late steps: {room.late_steps}")
     return status, trace, loudspeaker, "".join(log)
 
 

@@ -348,6 +348,17 @@ def test_a_word_that_changes_after_all_is_read_anew():
     assert read(talk)[2:] == ["how far", "how fair away"]
 
 
+def test_the_answer_is_guessed_from_words_and_not_from_the_history_alone():
+    for tokens in (0, 5):
+        talk = Talk(speculation=Speculation(opening_tokens=tokens))
+        talk.wake()
+        for text in ("what is", "what is the"):
+            talk.speak(0.2)
+            talk.hear(text)
+        guesses = [(c.messages[-1].text, c.opening) for c in talk.all(cmd.Prefill)]
+        assert guesses[1:] == [("", 0), ("what is", tokens)]
+
+
 def test_nothing_is_read_ahead_when_that_is_not_wanted():
     talk = Talk(speculation=Speculation(read_ahead=False))
     talk.asked()

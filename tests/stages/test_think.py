@@ -177,6 +177,24 @@ def test_reading_ahead_gives_way_to_a_prompt_and_to_no_cancellation():
     assert seen == [False, True]
 
 
+def test_the_answer_to_what_was_read_is_guessed_until_there_is_something_to_do():
+    seen = []
+
+    class Reader(Scripted):
+        def anticipate(self, messages, tokens, cancelled):
+            seen.append((self.read_ahead == messages, tokens, cancelled()))
+            yield
+            think.post(Generate(8, QUESTION))
+            seen.append(cancelled())
+
+    think, events = stage(Reader("word"))
+    think.handle(Prefill(7, QUESTION))
+    assert seen == []
+    think.handle(Prefill(7, QUESTION, opening=3))
+    assert seen == [(True, 3, False), True]
+    assert events == []
+
+
 def test_whether_words_are_whole_is_told_before_the_answer_to_them():
     class Doubtful(Scripted):
         def whole(self, messages, cancelled):

@@ -43,9 +43,11 @@ def read_ahead(c: Conversation, text: str = "") -> None:
 
     Not while an answer is made: what it becomes is not known yet.
     """
-    if c.tuning.speculation.read_ahead and _is_quiet(c):
+    ahead = c.tuning.speculation
+    if ahead.read_ahead and _is_quiet(c):
         turn = c.turn if c.hearing is None else c.hearing.turn
-        c.do(cmd.Prefill(turn, c.history.messages(text, anew=True)))
+        opening = ahead.opening_tokens if text else 0
+        c.do(cmd.Prefill(turn, c.history.messages(text, anew=True), opening))
 
 
 def judge_words(c: Conversation, heard: Utterance) -> None:
