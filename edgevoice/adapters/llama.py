@@ -5,17 +5,17 @@ from __future__ import annotations
 import codecs
 import json
 import os
-import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from dataclasses import dataclass
+from functools import cache
 from itertools import chain, count, islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from edgevoice.adapters import llama_tools
+from edgevoice.adapters.llama_chat import LlamaChat
 from edgevoice.adapters.llama_context import BATCH, LlamaContext
 from edgevoice.core.commands import Message
 from edgevoice.errors import EngineError, ModelError
@@ -23,12 +23,6 @@ from edgevoice.ports import Call, Offer
 
 _LONGEST_CALL = 128
 """Tokens of a call."""
-
-_REMEMBERED = 256
-"""Parts of prompts whose tokens are kept: more than the messages that a window holds."""
-
-_MARK = "\ue000"
-"""Stands for a text in a template: of a private use area, and in no vocabulary."""
 
 _ERROR = 4
 """GGML_LOG_LEVEL_ERROR"""
@@ -81,11 +75,8 @@ class LlamaModel:
         """What the last step has begun; the next one ends that."""
         self._guess: list[int] = []
         """Tokens with which the answer may begin."""
-        self._vocabulary = self._api.llama_model_get_vocab(self._llama.model)
-        self._endings = self._tokens_that_end()
-        self._borders = self._marks_of_the_template()
-        self._tokens_of = lru_cache(_REMEMBERED)(self._tokenised_piece)
-        self._format = self._chat_formatter(model)
+        self._chat = LlamaChat(self._api, self._llama, model)
+        self._endings = self._chat.endings()
         self._max_tokens = max_tokens
         self._sampling = {"temp": temperature, "repeat_penalty": repeat_penalty}
         self._offers: Sequence[Offer] = ()
@@ -179,12 +170,12 @@ class LlamaModel:
         The answer is begun in the same step: the first token of a `reply` to the same
         ``messages`` costs none.
         """
-        around = self._around_last(messages)
+        around = self._chat.around_last(self._with_tools(messages))
         if around is None:
             return None
         before, after = around
         said = before + messages[-1].text
-        text, prompt = self._tokenised(said), self._tokenised(said + after)
+        text, prompt = self._chat.tokenise(said), self._chat.tokenise(said + after)
         end = len(text) - 1
         with self._broken_off_by(cancelled):
             if prompt[: len(text)] == text:
@@ -195,13 +186,6 @@ class LlamaModel:
             return self._context.probability(end, self._endings)
         return None
 
-    def _around_last(self, messages: Sequence[Message]) -> tuple[str, str] | None:
-        """What the template puts before and after the last text, if it leaves the text as it is."""
-        marked = [*messages[:-1], replace(messages[-1], text=_MARK)]
-        before, _, after = self._rendered(marked, answer=True).partition(_MARK)
-        whole = before + messages[-1].text + after
-        return (before, after) if whole == self._rendered(messages, answer=True) else None
-
     @contextmanager
     def _broken_off_by(self, cancelled: Callable[[], bool]) -> Iterator[None]:
         """A step that leaves no result when ``cancelled`` is true in the middle of it."""
@@ -211,58 +195,19 @@ class LlamaModel:
     def _threads_left_to_others(self) -> AbstractContextManager[None]:
         return self._context.threads(self._threads_ahead, afterwards=self._threads)
 
-    def _chat_formatter(self, model: Path) -> Any:
-        from llama_cpp.llama_chat_format import Jinja2ChatFormatter
-
-        template = self._llama.metadata.get("tokenizer.chat_template")
-        if template is None:
-            raise ModelError(
-                f"language model {model} has no chat template", "use an instruct model"
-            )
-        return Jinja2ChatFormatter(
-            template, self._spelt(self._llama.token_eos()), self._spelt(self._llama.token_bos())
-        )
-
-    def _spelt(self, token: int) -> str:
-        """Text of a special token; -1 is the one a model does not have."""
-        if token < 0:
-            return ""
-        return str(self._api.llama_vocab_get_text(self._vocabulary, token).decode())
-
     def _prompt(self, messages: Sequence[Message], *, answer: bool) -> list[int]:
-        return self._tokenised(self._rendered(messages, answer=answer))
+        text = self._chat.render(self._with_tools(messages), answer=answer)
+        return self._chat.tokenise(text)
 
-    def _rendered(self, messages: Sequence[Message], *, answer: bool) -> str:
-        self._format.add_generation_prompt = answer
-        if self._offers:
-            messages = llama_tools.with_tools(messages, self._offers)
-        chat = [{"role": message.role, "content": message.text} for message in messages]
-        try:
-            return str(self._format(messages=chat).prompt)
-        except Exception as error:  # a template may raise anything
-            raise EngineError(f"the language model's chat template failed ({error})") from error
-
-    def _tokenised(self, prompt: str) -> list[int]:
-        """The tokens of ``prompt``, of which only what is new is tokenised: the last message."""
-        pieces = self._borders.split(prompt)
-        tokens = [token for piece in pieces for token in self._tokens_of(piece)]
-        if len(tokens) >= self.context_tokens:
-            raise EngineError(
-                f"a conversation of {len(tokens)} tokens does not fit the language model's "
-                f"window of {self.context_tokens}",
-                "raise context_tokens or shorten the system prompt",
-            )
-        return tokens
-
-    def _tokenised_piece(self, piece: str) -> tuple[int, ...]:
-        return tuple(self._llama.tokenize(piece.encode(), add_bos=False, special=True))
+    def _with_tools(self, messages: Sequence[Message]) -> Sequence[Message]:
+        return llama_tools.with_tools(messages, self._offers) if self._offers else messages
 
     def _answer(
         self, prompt: list[int], cancelled: Callable[[], bool], grammar: Any = None
     ) -> Iterator[int]:
         """Tokens of the answer to ``prompt``, without the one that ends it."""
         for token in self._tokens(prompt, cancelled, grammar):
-            if cancelled() or self._ends(token):
+            if cancelled() or self._chat.ends(token):
                 return
             yield token
 
@@ -346,32 +291,6 @@ class LlamaModel:
         for token in tokens:
             if piece := decoder.decode(self._llama.detokenize([token])):
                 yield piece
-
-    def _tokens_that_end(self) -> list[int]:
-        """A sentence or a message: ".", "?", "!" with what may stick to them, and end markers."""
-        text = self._api.llama_vocab_get_text
-        return [
-            token
-            for token in range(self._llama.n_vocab())
-            if text(self._vocabulary, token)[:1] in (b".", b"?", b"!") or self._ends(token)
-        ]
-
-    def _marks_of_the_template(self) -> re.Pattern[str]:
-        """Where a control token begins, which is where no other token goes on.
-
-        Not those that take away the spaces before them.
-        """
-        spaces = self._api.LLAMA_TOKEN_ATTR_LSTRIP
-        marks = [
-            self._spelt(token)
-            for token in range(self._llama.n_vocab())
-            if self._api.llama_vocab_is_control(self._vocabulary, token)
-            and not self._api.llama_vocab_get_attr(self._vocabulary, token) & spaces
-        ]
-        return re.compile("|".join(f"(?={re.escape(mark)})" for mark in marks if mark) or "(?!)")
-
-    def _ends(self, token: int) -> bool:
-        return bool(self._api.llama_vocab_is_eog(self._vocabulary, token))
 
 
 @contextmanager

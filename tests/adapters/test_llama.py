@@ -177,9 +177,9 @@ def test_of_a_verdict_that_was_called_off_no_result_is_left(path: Path) -> None:
 def test_of_words_that_the_template_changes_nothing_is_known(
     llm: LlamaModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    render = llm._rendered
+    render = llm._chat.render
     monkeypatch.setattr(
-        llm, "_rendered", lambda *chat, answer: render(*chat, answer=answer).upper()
+        llm._chat, "render", lambda *chat, answer: render(*chat, answer=answer).upper()
     )
     assert llm.whole(SEA, never) is None
 
@@ -228,7 +228,7 @@ def test_what_was_read_ahead_is_not_read_again(path: Path, expected: dict[str, s
 
 @pytest.mark.parametrize("text", ["end", "assistant", "user", "is", "im_start"])
 def test_a_text_that_is_in_the_template_as_well_is_told_from_it(llm: LlamaModel, text: str) -> None:
-    around = llm._around_last([SYSTEM, Message("user", text)])
+    around = llm._chat.around_last([SYSTEM, Message("user", text)])
     assert around is not None
     assert around[0].endswith("user\n")
     assert around[1].startswith("<|im_end|>")
@@ -236,8 +236,8 @@ def test_a_text_that_is_in_the_template_as_well_is_told_from_it(llm: LlamaModel,
 
 def test_the_verdict_is_that_after_the_last_token_of_the_text(path: Path) -> None:
     llm = load(path)
-    before, _ = llm._around_last(FRANCE) or ("", "")
-    text = llm._tokenised(before + FRANCE[-1].text)
+    before, _ = llm._chat.around_last(FRANCE) or ("", "")
+    text = llm._chat.tokenise(before + FRANCE[-1].text)
     llm._context.read(text, [len(text) - 1])
     alone = llm._context.probability(len(text) - 1, llm._endings)
     assert llm.whole(FRANCE, never) == pytest.approx(alone, rel=0.05)
@@ -406,22 +406,22 @@ def test_a_prompt_has_the_tokens_that_it_has_in_one_piece(
 ) -> None:
     prompt = "".join(parts)
     whole = llm._llama.tokenize(prompt.encode(), add_bos=False, special=True)
-    assert llm._tokenised(prompt) == whole
+    assert llm._chat.tokenise(prompt) == whole
 
 
 def test_only_the_message_that_grows_is_tokenised(path: Path) -> None:
     llm = load(path)
     llm.prefill([*FRANCE, ANSWERED, Message("user", "And of")], never)
-    before = llm._tokens_of.cache_info().misses
+    before = llm._chat.tokens_of.cache_info().misses
     llm.prefill([*FRANCE, ANSWERED, Message("user", "And of Spain?")], never)
-    assert llm._tokens_of.cache_info().misses == before + 1
+    assert llm._chat.tokens_of.cache_info().misses == before + 1
 
 
 def test_a_vocabulary_without_control_tokens_is_tokenised_in_one_piece(
     llm: LlamaModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(llm._api, "llama_vocab_is_control", lambda *_: False)
-    assert llm._marks_of_the_template().split("<|im_start|>user") == ["<|im_start|>user"]
+    assert llm._chat.borders().split("<|im_start|>user") == ["<|im_start|>user"]
 
 
 def test_a_word_that_changed_is_rolled_back_to_the_common_prefix(
