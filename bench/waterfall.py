@@ -18,6 +18,8 @@ from edgevoice.demo.timeline import Span, write
 from edgevoice.trace import Step, read
 
 _LEFT, _TOP, _WIDTH, _BAR = 250, 70, 640, 20
+_LABEL = 45
+"""Width of the longest duration that is written out."""
 _COLOURS = ("#ffd9a0", "#c9a7f5", "#bfe8c8", "#8ec5ff")
 _WAIT, _THINK, _SPEAK, _HEAR = range(4)
 
@@ -54,9 +56,9 @@ def _turn(past: Sequence[Step], record: dict[str, Any]) -> Turn:
         if isinstance(s.event, ev.Transcript) and s.event.final and s.event.at <= decided + 1
         and s.event.text == record["heard"]
     )  # fmt: skip
-    final = max(final, flushed)  # the sound card's clock may be a millisecond ahead
+    final = max(final, flushed)  # two clocks may differ by a millisecond
     asked = _last(past, "Generate", turn=number)
-    token = _first(past, ev.Token, number)
+    token = max(asked, _first(past, ev.Token, number))
     piece = _last(past, "Synthesise", turn=number, piece=0)
     ready = _first(past, ev.PieceBuffered, number)
     started = ended + record["response_ms"] / 1000
@@ -88,14 +90,18 @@ def _first(past: Iterable[Step], kind: type[ev.TurnEvent], turn: int) -> float:
 
 
 def typical(on: Sequence[Turn], off: Sequence[Turn]) -> tuple[Turn, Turn]:
-    """The turn whose wait is in the middle, and the same question without speculation.
+    """A question with speculation and without, whose waits are nearest to the middle of each.
 
-    Where the recogniser understood no question twice, that with the middle wait of both.
+    Where the recogniser understood no question twice, those with the middle waits.
     """
+    middle = _middle(on), _middle(off)
     without = {turn.heard: turn for turn in off}
-    both = [turn for turn in on if turn.heard in without]
-    with_it = _middle(both or on)
-    return with_it, without.get(with_it.heard) or _middle(off)
+    pairs = [(turn, without[turn.heard]) for turn in on if turn.heard in without]
+
+    def distance(pair: tuple[Turn, Turn]) -> float:
+        return sum(abs(a.first_audio - b.first_audio) for a, b in zip(pair, middle, strict=True))
+
+    return min(pairs or [middle], key=distance)
 
 
 def _middle(turns: Sequence[Turn]) -> Turn:
@@ -130,7 +136,7 @@ def _draw(svg: ET.Element, turn: Turn, name: str, top: float, scale: float) -> f
     write(svg, 10, top + 14, f"{name}: {1000 * turn.first_audio:.0f} ms", weight="bold")
     y = top + 24
     for span, colour in turn.stages:
-        _bar(svg, span, y, scale, _COLOURS[colour])
+        _bar(svg, span, y, scale, _COLOURS[colour], line=turn.first_audio)
         y += _BAR + 6
     x = _LEFT + turn.first_audio * scale
     ET.SubElement(
@@ -141,7 +147,8 @@ def _draw(svg: ET.Element, turn: Turn, name: str, top: float, scale: float) -> f
     return y
 
 
-def _bar(svg: ET.Element, span: Span, y: float, scale: float, colour: str) -> None:
+def _bar(svg: ET.Element, span: Span, y: float, scale: float, colour: str, *, line: float) -> None:
+    """A stage, and how long it took: in it, or beside it where no ``line`` goes through that."""
     width = max(1.5, (span.end - span.start) * scale)
     write(svg, 20, y + 14, span.text)
     ET.SubElement(
@@ -149,7 +156,13 @@ def _bar(svg: ET.Element, span: Span, y: float, scale: float, colour: str) -> No
         height=str(_BAR), rx="3", fill=colour, stroke="#777777",
     ).set("stroke-width", "0.5")  # fmt: skip
     label = f"{1000 * (span.end - span.start):.0f} ms"
-    write(svg, _LEFT + span.end * scale + 4, y + 14, label, fill="#666666", size=10)
+    start, end = _LEFT + span.start * scale, _LEFT + span.end * scale
+    if width > _LABEL:
+        write(svg, end - 4, y + 14, label, fill="#444444", size=10, anchor="end")
+    elif end + _LABEL > _LEFT + line * scale:
+        write(svg, start - 4, y + 14, label, fill="#444444", size=10, anchor="end")
+    else:
+        write(svg, end + 4, y + 14, label, fill="#444444", size=10)
 
 
 def _axis(svg: ET.Element, longest: float, scale: float, height: float) -> None:
