@@ -166,7 +166,8 @@ class LlamaModel:
         """Probability that the last of ``messages`` is whole as it stands.
 
         It is what the model gives, as the next token, to whatever ends a sentence or a
-        message.  None when ``cancelled`` became true, or the chat template changes the text.
+        message.  None when ``cancelled`` became true, or the chat template changes the text
+        or puts a long text behind it.
         The answer is begun in the same step: the first token of a `reply` to the same
         ``messages`` costs none.
         """
@@ -177,6 +178,8 @@ class LlamaModel:
         said = before + messages[-1].text
         text, prompt = self._chat.tokenise(said), self._chat.tokenise(said + after)
         end = len(text) - 1
+        if len(prompt) - end > BATCH // 2:  # with a guess it must fit into one step
+            return None
         with self._broken_off_by(cancelled):
             if prompt[: len(text)] == text:
                 self._begin(prompt, end)

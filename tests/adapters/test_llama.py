@@ -184,6 +184,19 @@ def test_of_words_that_the_template_changes_nothing_is_known(
     assert llm.whole(SEA, never) is None
 
 
+def test_of_words_with_much_behind_them_nothing_is_known(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    llm = load(path)
+    render = llm._chat.render
+    monkeypatch.setattr(
+        llm._chat, "render", lambda *chat, answer: render(*chat, answer=answer) + "think! " * 100
+    )
+    assert llm.whole(SEA, never) is None
+    anticipate(llm, SEA)
+    assert answer(llm, SEA)
+
+
 @pytest.mark.parametrize("polls", [0, 1, 300, 700, 1500])
 def test_cancelled_inside_the_prompt_it_says_nothing_and_spoils_nothing(
     llm: LlamaModel, expected: dict[str, str], polls: int
