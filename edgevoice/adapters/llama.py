@@ -282,8 +282,7 @@ class LlamaModel:
 
     def _call(self, prompt: list[int], cancelled: Callable[[], bool]) -> str:
         """What the model calls; the grammar ends it when it is complete."""
-        begin = self._llama.tokenize(f"{llama_tools.BEGIN}\n".encode(), add_bos=False, special=True)
-        start = [*prompt, *begin]
+        start = [*prompt, *self._chat.tokens_of(f"{llama_tools.BEGIN}\n")]
         room = min(_LONGEST_CALL, self.context_tokens - len(start))
         tokens = self._answer(start, cancelled, grammar=self._grammar)
         return "".join(self._text(islice(tokens, room)))

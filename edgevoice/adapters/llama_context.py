@@ -26,20 +26,9 @@ class LlamaContext:
         self._api, self._llama = api, llama
         self._step_began = 0
 
-    @property
-    def size(self) -> int:
-        """Tokens that fit in."""
-        return int(self._llama.n_ctx())
-
-    @property
-    def tokens(self) -> list[int]:
-        """What it holds."""
-        held: list[int] = self._llama.input_ids[: self._llama.n_tokens].tolist()
-        return held
-
     def cached(self, tokens: Sequence[int]) -> int:
         """How many of ``tokens``, from the first on, it holds."""
-        held = self.tokens
+        held = self._llama.input_ids[: self._llama.n_tokens].tolist()
         shared = min(len(held), len(tokens))
         pairs = zip(held, tokens, strict=False)
         return next((i for i, (old, new) in enumerate(pairs) if old != new), shared)

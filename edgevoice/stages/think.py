@@ -72,7 +72,7 @@ class Think(TurnStage[Order]):
 
     def _read_ahead(self, prompt: Prefill) -> None:
         self._model.prefill(prompt.messages, self._has_better_to_do)
-        if prompt.opening:
+        if prompt.opening and not self._has_better_to_do():
             guess = self._model.anticipate(prompt.messages, prompt.opening, self._has_better_to_do)
             deque(guess, maxlen=0)
 

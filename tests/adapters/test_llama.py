@@ -489,8 +489,10 @@ def test_wherever_it_is_cancelled_the_next_answer_is_that_of_a_fresh_model(
             llm.prefill([SYSTEM, Message("user", part)], after(polls % 3))
         else:
             list(islice(llm.reply(chat, after(polls)), random.randrange(8)))
+    # A guess that is left changes the size of a step, and is tried once.
+    assert beginning(answer(llm, FRANCE)) == beginning(expected[FRANCE[-1].text])
     for chat in (FRANCE, SEA):
-        assert beginning(answer(llm, chat)) == beginning(expected[chat[-1].text])
+        assert answer(llm, chat) == expected[chat[-1].text]
 
 
 def test_a_character_is_never_split(llm: LlamaModel) -> None:

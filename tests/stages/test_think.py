@@ -172,8 +172,12 @@ def test_reading_ahead_gives_way_to_a_prompt_and_to_no_cancellation():
             think.post(Generate(8, QUESTION))
             seen.append(cancelled())
 
+        def anticipate(self, messages, tokens, cancelled):
+            seen.append("guessed all the same")
+            return iter(())
+
     think, _ = stage(Reader("word"))
-    think.handle(Prefill(7, QUESTION))
+    think.handle(Prefill(7, QUESTION, opening=3))
     assert seen == [False, True]
 
 
